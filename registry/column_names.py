@@ -78,10 +78,10 @@ _SIZES = frozenset((
     "num", "runtime", "sec", "seconds", "size", "support", "time", "tokens", "words", "year"))
 
 
-def usual_form(name: str) -> str:
-    """Normalise a column name: lower case, with words joined by underscores.
+def normalize(name: str) -> str:
+    """Convert a column name to lower case, with words joined by underscores.
 
-    >>> [usual_form(name) for name in ("sampleId", "# ID", "Ground truth", "meta.sample-id", "y_true")]
+    >>> [normalize(name) for name in ("sampleId", "# ID", "Ground truth", "meta.sample-id", "y_true")]
     ['sample_id', 'id', 'ground_truth', 'sample_id', 'y_true']
     """
     last = re.split(r"\.(?=[A-Za-z_])", name.strip())[-1]
@@ -89,32 +89,34 @@ def usual_form(name: str) -> str:
     return "_".join(re.findall(r"[^\W_]+", separated.casefold()))
 
 
-def is_called(name: str, *roles: Role) -> bool:
-    """Return True if a column name is typical of one of several roles.
+def has_role(name: str, *roles: Role) -> bool:
+    """Guess from the name of a column whether it has one of several roles.
 
-    `is_called("y_true", "gold")` is True, because columns of this name usually contain the gold.
+    `has_role("y_true", "gold")` is True, because columns of this name usually contain the gold.
     """
-    form = usual_form(name)
+    form = normalize(name)
     return any(form in ROLES[role] for role in roles)
 
 
-def columns_of(names: Sequence[str], role: Role, among: Collection[str] | None = None) -> list[str]:
-    """Return the column names that are typical of a role, most usual name first.
+def find_columns(names: Sequence[str], role: Role, among: Collection[str] | None = None) -> list[str]:
+    """Return the column names that are typical of a role, such as `gold`.
+
+    The most usual name comes first.
 
     Args:
         names: The column names.
-        role: The role, such as `gold`.
+        role: The role.
         among: The only names that may be returned; None for no such limit.
     """
     usual_names = ROLES[role]
-    usual = [name for name in names if usual_form(name) in usual_names and (among is None or name in among)]
-    return sorted(usual, key=lambda name: usual_names.index(usual_form(name)))
+    usual = [name for name in names if normalize(name) in usual_names and (among is None or name in among)]
+    return sorted(usual, key=lambda name: usual_names.index(normalize(name)))
 
 
-def directions(name: str) -> set[str]:
+def guess_directions(name: str) -> set[str]:
     """Guess from a column name whether higher or lower scores are better.
 
-    >>> directions("macro_F1"), directions("wer.csv"), directions("aspen")
+    >>> guess_directions("macro_F1"), guess_directions("wer.csv"), guess_directions("aspen")
     ({'higher'}, {'lower'}, set())
 
     The result can also contain both.

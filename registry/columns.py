@@ -55,7 +55,7 @@ class Items(list[Item]):
 
 
 class _Lazy(Sequence[Any]):
-    """A sequence whose elements are created when they are accessed."""
+    """A sequence that creates an element each time it is accessed."""
 
     def __getitem__(self, index: Any) -> Any:
         every = range(len(self))[index]
@@ -86,7 +86,7 @@ class AnswerColumns(_Lazy):
     labels: tuple[str, ...] | None = None
 
     @classmethod
-    def of_labels(cls, keys: Sequence[str], labels: Sequence[str], lines: Sequence[int]) -> AnswerColumns:
+    def from_labels(cls, keys: Sequence[str], labels: Sequence[str], lines: Sequence[int]) -> AnswerColumns:
         """Make the answers of one system from labels.
 
         Args:
@@ -99,7 +99,7 @@ class AnswerColumns(_Lazy):
         values = np.fromiter(map(places.__getitem__, labels), dtype=np.float64, count=len(labels))
         return cls(Rows(tuple(keys), lines), values, tuple(distinct_labels))
 
-    def renamed(self, new: Mapping[str, str]) -> AnswerColumns:
+    def rename_labels(self, new: Mapping[str, str]) -> AnswerColumns:
         """Return a copy with other names of some labels.
 
         Args:
@@ -210,7 +210,7 @@ class JoinedColumns(_Lazy):
     at: Places | None = None
 
     @classmethod
-    def of_items(cls, answers: AnswerColumns, items: Sequence[Item]) -> JoinedColumns:
+    def match_items(cls, answers: AnswerColumns, items: Sequence[Item]) -> JoinedColumns:
         """Match the answers of a file to items by key.
 
         If an item has several answers, the first one counts.

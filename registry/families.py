@@ -31,7 +31,9 @@ _ROUNDING = 2.0**-48  # of arithmetic, relative: a 0.30000000000000004 is meant 
 
 @dataclass(frozen=True)
 class Family:
-    """A statistics family: the numbers per item from which some metrics are computed.
+    """Kind of statistics, such as n-gram counts, from which scores are computed.
+
+    Several metrics can use the same kind. Each item has one row of numbers.
 
     Attributes:
         name: Name of the family, such as `bleu`. Its table is called `statistics_<name>`.

@@ -98,8 +98,8 @@ Link = tuple[int, int]  # source word and target word, counted from 0
 class Links:
     """An alignment between the words of two sentences, as (source, target) pairs.
 
-    The gold has sure links and possible links, a system only sure links. Links are unique and sorted. They are tuples,
-    because sets would need four times the memory.
+    The gold has sure links and possible links; a system has only sure links. Links are unique and sorted. They are
+    stored as tuples, because sets would need four times the memory.
     """
 
     sure: tuple[Link, ...] = ()

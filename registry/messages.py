@@ -80,7 +80,7 @@ class Message:
     @property
     def _parts(self) -> tuple[str, str]:
         kind, parameters = KINDS[self.code], dict(self.parameters)
-        place = _place(parameters, about_pairs=kind.about_pairs)
+        place = _name_subject(parameters, about_pairs=kind.about_pairs)
         text, remedy = kind.make_text(parameters)
         return place + text, remedy
 
@@ -132,8 +132,13 @@ class Messages(tuple[Message, ...]):
         return tuple(message.code for message in self)
 
     @classmethod
-    def of(cls, code: str, **parameters: Any) -> Messages:
-        """Make a sequence with a single message."""
+    def make(cls, code: str, **parameters: Any) -> Messages:
+        """Make a sequence with a single message.
+
+        Args:
+            code: The code of the message.
+            parameters: Values for the text of the message.
+        """
         return cls((Message(code, parameters),))
 
     def dump(self) -> str:
@@ -173,8 +178,8 @@ def message(stored: Mapping[str, Any]) -> Message:
     return Message(stored["code"], stored["parameters"])
 
 
-def _place(parameters: dict[str, Any], *, about_pairs: bool) -> str:
-    """Return the beginning of a message, such as `a: `, which names what it is about.
+def _name_subject(parameters: dict[str, Any], *, about_pairs: bool) -> str:
+    """Return the beginning of a message, which names its subject: `team/system: `.
 
     Args:
         parameters: Parameters of the message. Those that name submissions, runs, test sets and pairs are removed.

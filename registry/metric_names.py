@@ -78,7 +78,7 @@ def common_metric(name: str, takes: str) -> Metric:
     raise UnknownNameError(f"metric of {takes}s", name, known)
 
 
-def usual_metric(takes: str) -> Metric | None:
+def get_default_metric(takes: str) -> Metric | None:
     """Return the default metric for a kind of answers, such as accuracy for labels.
 
     The result is None if the kind has no default.
@@ -89,10 +89,10 @@ def usual_metric(takes: str) -> Metric | None:
     return next((parse("metric", METRICS, text) for text in _NAMES.get(takes, ())), None)
 
 
-def declared_metric(metric: Metric, called: str = "") -> dict[str, Any]:
-    """Return the table with which a task's manifest declares a metric.
+def make_metric_table(metric: Metric, called: str = "") -> dict[str, Any]:
+    """Make the table with which a task's manifest declares a metric.
 
-    >>> declared_metric(common_metric("F2", "label"), "F2 (macro)")
+    >>> make_metric_table(common_metric("F2", "label"), "F2 (macro)")
     {'id': 'F2-macro', 'name': 'LabelF', 'options': {'beta': 2.0}}
 
     Options with their default values are left out. The name of a plugin's metric is written without the package,

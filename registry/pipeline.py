@@ -53,7 +53,7 @@ class Job:
         report: Function that is called with each message. Warnings begin with `warning: `, explanations with `info: `.
         pairs: Columns of pairs that the boards need, in addition to the decisions.
         public: Whether everybody may read the messages. Public messages show no hidden data.
-        details: Whether boards of two systems need the details of their pair.
+        details: Whether leaderboards of two systems get sentences about their comparison.
     """
 
     database: Database
@@ -66,7 +66,7 @@ class Job:
 
 
 class Visibility(NamedTuple):
-    """Which hidden data messages may show.
+    """Permission to show hidden data in messages.
 
     Attributes:
         names: Whether messages may show the names of participants.
@@ -166,14 +166,14 @@ def apply_manifest(session: Session, journal: Journal, task: ResolvedTask, conte
 
 def evaluate(job: Job, run_ingest: Callable[[Session], Ingest], *, create: bool = False,
              dry_run: bool = False) -> Evaluation:
-    """Run all steps of an evaluation: ingest, score, compare and report.
+    """Run all steps of an evaluation: store data, score, compare and report.
 
-    Ingested data and scores are stored before a long comparison begins, so that other commands can write during the
+    Data and scores are committed before a long comparison begins, so that other commands can write during the
     comparison.
 
     Args:
         job: The settings of the evaluation.
-        run_ingest: Function that ingests the data of the task.
+        run_ingest: Function that stores the data of the task.
         create: Whether to create the registry if it does not exist.
         dry_run: Whether to discard all changes of the registry.
     """
@@ -204,7 +204,7 @@ def evaluate(job: Job, run_ingest: Callable[[Session], Ingest], *, create: bool 
 
 
 def load_visibility(connection: Connection, task: str, *, public: bool) -> Visibility:
-    """Return whether messages about a task may show names and scores.
+    """Find out whether messages about a task may show names and scores.
 
     If `public` is false, messages may show everything.
     """
@@ -220,7 +220,7 @@ def _report_all(report: Report, sentences: Iterable[str]) -> None:
 
 
 def describe_applied(applied: IngestSummary, visibility: Visibility = _EVERYTHING) -> Iterator[str]:
-    """Yield messages that describe the ingested data.
+    """Yield messages that describe the stored gold and submissions.
 
     Warnings and notes are yielded only if names are visible, because they name submissions and files.
 

@@ -46,7 +46,7 @@ def is_open_elsewhere(error: OSError) -> bool:
 
 
 def rename_new(source: Path, target: Path) -> None:
-    """Rename a file or raise an error if the new name is already in use.
+    """Rename a file, but replace no existing file.
 
     Raises:
         FileExistsError: `target` already exists.
@@ -64,7 +64,7 @@ def rename_new(source: Path, target: Path) -> None:
 
 
 def link_or_copy(source: Path, target: Path) -> None:
-    """Give a file a second path `target`, as a hard link or else as a copy."""
+    """Make a file available under a second path, by a hard link or else by a copy."""
     try:
         os.link(source, target)
     except OSError:
@@ -85,9 +85,9 @@ def keep_permissions(path: Path, status: os.stat_result) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make new and renamed files in a folder survive a power failure.
+    """Ensure that new and renamed files in a folder survive a power failure.
 
-    This does nothing on Windows, which does so by itself.
+    Windows does so by itself; there, this function does nothing.
     """
     with suppress(OSError):
         opened = os.open(folder, os.O_RDONLY)

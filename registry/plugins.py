@@ -42,7 +42,7 @@ class PluginEntry(NamedTuple):
 
 
 class Catalogue(dict[str, type[V]]):
-    """The available classes of one kind by name, such as all metrics, with plugins.
+    """Mapping from names to classes of one kind, such as all metrics, with plugins.
 
     `METRICS["Within@evalregistry-toy"]` loads the class `Within` of the package `evalregistry-toy`. Iteration and
     length cover only the classes of this program.
@@ -82,7 +82,7 @@ class Catalogue(dict[str, type[V]]):
     def with_plugins(self, packages: Sequence[str]) -> dict[str, type[V]]:
         """Return the classes of this program and of some packages, by short name.
 
-        The short name of a plugin lacks the package.
+        The short name of a plugin does not include the package.
 
         Raises:
             InputError: A package is not installed, or two classes have the same name.
@@ -100,7 +100,7 @@ class Catalogue(dict[str, type[V]]):
 
 
 def _load(kind: str, base: type[V], plugin: PluginEntry) -> type[V]:
-    """Load the class of a plugin, check it, and add the package to its name.
+    """Load and check the class of a plugin, and add the package to its name.
 
     Args:
         kind: Kind of the class, such as `metric`.
@@ -157,10 +157,11 @@ def find_package(name: str) -> str | None:
 
 
 def versions(names: Sequence[str]) -> dict[str, str]:
-    """Return the installed versions of the packages to which some plugins belong.
+    """Return the installed versions of the packages that provide some plugins.
 
     Args:
-        names: Canonical names, such as `Within@evalregistry-toy(width=1)`; those of this program's classes are ignored.
+        names: Canonical names, such as `Within@evalregistry-toy(width=1)`; names of this program's own classes are
+            ignored.
 
     Returns:
         Version of each package; `none` if it is not installed.

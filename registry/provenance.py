@@ -28,9 +28,9 @@ _EXTRAS = ("sacrebleu", "rouge-score", "nltk", "jiwer", "rapidfuzz", "pycocoeval
 
 
 def recorded_name(path: str | Path, within: str | Path | None = None) -> str:
-    """Return the name under which a file is logged, without the user's folders.
+    """Return a file's name for the log, which does not reveal the user's folders.
 
-    This is the path relative to the folder `within`, or only the file name if the file is elsewhere.
+    It is the path relative to the folder `within`, or only the file name if the file is elsewhere.
 
     >>> recorded_name("/home/ann/task/gold/test.tsv", within="/home/ann/task"), recorded_name("/home/ann/out.tsv")
     ('gold/test.tsv', 'out.tsv')
@@ -78,8 +78,9 @@ def environment() -> dict[str, str]:
     These are the code, Python, the platform, packages, and the processor instructions that numpy uses, because they
     affect the last bits of sums.
     """
-    return {"code": _digest_of_code(), "python": platform.python_version(), "platform": _platform(), **_arithmetic(),
-            **_packages(_STORE), **_packages(_COMPUTE), **_packages(_EXTRAS), **versions(loaded)}
+    return {"code": _compute_code_digest(), "python": platform.python_version(), "platform": _platform(),
+            **_list_processor_features(), **_list_versions(_STORE), **_list_versions(_COMPUTE),
+            **_list_versions(_EXTRAS), **versions(loaded)}
 
 
 @cache
@@ -88,13 +89,13 @@ def computing_versions() -> dict[str, str]:
 
     These are the code of this program, Python, the platform, and the packages that compute.
     """
-    return {"evalregistry": f"{__version__} with code {_digest_of_code()}",
-            "python": ".".join(platform.python_version_tuple()[:2]), "platform": _platform(), **_packages(_COMPUTE),
-            **_packages(_EXTRAS)}
+    return {"evalregistry": f"{__version__} with code {_compute_code_digest()}",
+            "python": ".".join(platform.python_version_tuple()[:2]), "platform": _platform(),
+            **_list_versions(_COMPUTE), **_list_versions(_EXTRAS)}
 
 
 @cache
-def _digest_of_code() -> str:
+def _compute_code_digest() -> str:
     """Return a short digest of the source code of this program.
 
     A git commit would be less exact: not every commit changes a module, and an installed wheel has no commit.
@@ -109,7 +110,7 @@ def _platform() -> str:
 
 
 @cache
-def _arithmetic() -> dict[str, str]:
+def _list_processor_features() -> dict[str, str]:
     """Return the processor instructions that numpy and its algebra library use."""
     import numpy as np  # imported late, because printing a version does not need numpy
     from threadpoolctl import threadpool_info
@@ -124,12 +125,12 @@ def _arithmetic() -> dict[str, str]:
 
 
 @cache
-def _packages(names: tuple[str, ...]) -> dict[str, str]:
+def _list_versions(names: tuple[str, ...]) -> dict[str, str]:
     return {name: version for name in names if (version := installed_version(name)) is not None}
 
 
 class _Line(ABC):
-    """Base class of signatures: lines of text that identify a result.
+    """Base class of signatures, which are lines of text that identify a result.
 
     `str` writes the line, and `parse` reads it.
     """
@@ -168,7 +169,7 @@ class Signature(_Line):
         metric: Alias of the metric.
         task, task_version, test_set, track, facet: These identify the leaderboard.
         n_items: Number of items.
-        n_clusters: Number of clusters; None if clusters are not the units.
+        n_clusters: Number of clusters; None if clusters are not permuted or resampled as a whole.
         strata: Attribute whose values are the strata; None if there are no strata.
         gold: First digits of the digest of the gold.
         test: The test of pairs.
@@ -227,7 +228,7 @@ class Signature(_Line):
     @classmethod
     def _parse(cls, line: str) -> Self:
         metric, _, rest = line.partition("|")
-        fields = _fields(rest)
+        fields = _split_fields(rest)
         task, _, task_version = fields["task"].partition("@")
         n, _, clusters = fields["n"].partition("/")
         test, _, method = fields["test"].rpartition("-")
@@ -292,7 +293,7 @@ class StudySignature(_Line):
     def _parse(cls, line: str) -> Self:
         study, _, rest = line.partition("|")
         metric, _, rest = rest.partition("|")
-        fields = _fields(f"{study}|{rest}")
+        fields = _split_fields(f"{study}|{rest}")
         task, _, task_version = fields["task"].partition("@")
         return cls(
             str(_unescape(fields["study"])), metric, task, task_version, tuple(fields["set"].split("+")),
@@ -309,8 +310,8 @@ def parse_signature(line: str) -> Signature | StudySignature:
     return StudySignature.parse(line) if line.startswith("study:") else Signature.parse(line)
 
 
-def _fields(line: str) -> dict[str, str]:
-    """Split a signature: `a:1|b:2` -> {"a": "1", "b": "2"}."""
+def _split_fields(line: str) -> dict[str, str]:
+    """Split the text of a signature: `a:1|b:2` -> {"a": "1", "b": "2"}."""
     values = {}
     for part in line.split("|"):
         name, colon, value = part.partition(":")

@@ -15,7 +15,7 @@ from typing import Any, Literal
 class SubmissionField:
     """A property of submissions, such as their track, and the rules for it.
 
-    It is a column of the table `submission`.
+    The property is a column of the table `submission`.
 
     Attributes:
         name: The key in manifests, and the name in the log, lists and `registry show`.
@@ -27,8 +27,8 @@ class SubmissionField:
         may_change: True if a later declaration may change the value. The log records every change.
         public: `always`, `never`, `named` (the default if a pseudonym hides the team) or `replaced` (by an expression
             in `registry/publication/tables.py`).
-        purged: The treatment of the value if the team is purged: `kept`, `cleared` or `replaced` (by an expression in
-            `registry/evaluation/submissions/purge.py`).
+        purged: The treatment of the value if the data of the team is deleted: `kept`, `cleared` or `replaced` (by an
+            expression in `registry/evaluation/submissions/purge.py`).
         is_optional: True if the value may be NULL.
         is_released: True if a release contains the value.
     """

@@ -35,7 +35,7 @@ def strip_subtype(deprel: str) -> str:
 
 @lru_cache(maxsize=2**12)
 def is_content(deprel: str) -> bool:
-    """Return True if a dependency relation is one of content words, such as `nsubj`."""
+    """Return True if a dependency relation, such as `nsubj`, marks content words."""
     return strip_subtype(deprel) in CONTENT
 
 
@@ -102,7 +102,7 @@ class Sentence:
 
 
 class Projected(NamedTuple):
-    """A word in a system's output, matched to the gold sentence.
+    """A word in a system's output, aligned with the gold sentence.
 
     Attributes:
         word: The word with the system's annotation.

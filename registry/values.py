@@ -29,7 +29,7 @@ _WORD = re.compile(r"[\w.+-]+")
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 @dataclass(frozen=True, repr=False)
 class Value(ABC):
-    """Base class of metrics, readers, tests and others, written as `SpanF(beta=2)`.
+    """Base class of metrics, readers and others, written as `SpanF(beta=2)`.
 
     A subclass declares its options as fields, and becomes a frozen dataclass without a decorator. `repr` returns the
     canonical name: the name with the options.
@@ -67,13 +67,11 @@ class Value(ABC):
     @classmethod
     @cache
     def _hints(cls) -> dict[str, Any]:
-        """Return the declared types of all options, by name; cached, because it is slow."""
         return typing.get_type_hints(cls)
 
     @classmethod
     @cache
     def _words(cls) -> dict[str, Any]:
-        """Return the options that allow only certain words, with their types."""
         hints = {f.name: cls._hints()[f.name] for f in fields(cls)}
         return {option: hint for option, hint in hints.items()
                 if any(typing.get_origin(type_) is typing.Literal for type_ in (hint, *typing.get_args(hint)))}
@@ -140,7 +138,7 @@ def parse(kind: str, known: Mapping[str, type[V]], text: str) -> V:
         InputError: `text` is not of the form `Name(option=value, ...)`, or a name in it is unknown.
     """
     try:
-        name, options = _read(text)
+        name, options = _split_call(text)
     except (ValueError, RecursionError):
         raise InputError(f"cannot read {kind} {text!r}: write it as Name or Name(option=value, ...)") from None
     return build(kind, known, name, options)
@@ -164,7 +162,7 @@ def format_option(value: Any) -> str:
     if isinstance(value, tuple):
         return format_option(value[0]) if len(value) == 1 else "[" + ", ".join(map(format_option, value)) + "]"
     if isinstance(value, str):
-        is_plain = _WORD.fullmatch(value) and isinstance(_plain(value), str)
+        is_plain = _WORD.fullmatch(value) and isinstance(_parse_word(value), str)
         return value if is_plain else json.dumps(value, ensure_ascii=False)
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return repr(int(value))
@@ -181,8 +179,8 @@ def to_toml(value: Any) -> Any:
     return value
 
 
-def _read(text: str) -> tuple[str, dict[str, Any]]:
-    """Parse a text such as `SpanF(beta=2)` into a name and a dictionary of options."""
+def _split_call(text: str) -> tuple[str, dict[str, Any]]:
+    """Split a text such as `SpanF(beta=2)` into a name and a dictionary of options."""
     if (match := _NAMED.fullmatch(text)) is None:
         raise ValueError(text)
     name, options = match.groups()
@@ -196,12 +194,12 @@ def _as_json(quoted: str, word: str, equals: str, mark: str) -> str:
     if mark and mark not in "[]{}=,":
         raise ValueError(mark)
     if word:
-        return f"{json.dumps(word)}:" if equals else json.dumps(_plain(word))
+        return f"{json.dumps(word)}:" if equals else json.dumps(_parse_word(word))
     return quoted or mark.replace("=", ":")
 
 
-def _plain(word: str) -> Any:
-    """Return the value of a word without quotes, such as a number or a truth value.
+def _parse_word(word: str) -> Any:
+    """Convert a word without quotes to a value, such as a number or a truth value.
 
     For example, `true` -> True, `3` -> 3, and `a` -> "a".
     """
@@ -223,7 +221,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _convert(value: Any, hint: Any, what: str) -> Any:
-    """Convert the value of an option to the declared type, or raise an InputError.
+    """Convert the value of an option to the declared type.
 
     Only safe conversions are done, such as 1 to 1.0, but not "1" to 1.
 
@@ -231,6 +229,9 @@ def _convert(value: Any, hint: Any, what: str) -> Any:
         value: The value.
         hint: The declared type.
         what: Description of the option for error messages.
+
+    Raises:
+        InputError: The value has another type.
     """
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin in (typing.Union, types.UnionType):

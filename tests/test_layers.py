@@ -11,7 +11,8 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent / "registry"
 LAYERS = [  # of packages, and of modules beside them; each imports from earlier layers only
-    "arrays column_names errors identity platforms submission_fields treebank version", "families messages plugins",
+    "arrays column_names errors identity platforms references submission_fields treebank version",
+    "families messages plugins",
     "files items provenance rendering values",
     "columns judged missing parallel",
     "manifest metrics readers significance store",

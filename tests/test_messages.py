@@ -39,7 +39,7 @@ def test_only_the_remedy_of_a_message_names_a_command():
 
 
 def test_every_code_of_the_program_is_declared_and_each_is_used():
-    """Codes stand in calls of `Message` and `Messages.of`, in SQL, and in lists of codes."""
+    """Codes stand in calls of `Message` and `Messages.make`, in SQL, and in lists of codes."""
     words = {word for path in (ROOT / "registry").rglob("*") if path.suffix in (".py", ".sql")
              and path.name != "messages.py" for word in re.findall(r"""["']([a-z0-9]+(?:-[a-z0-9]+)+)["']""",
                                                                    path.read_text())}

@@ -3,7 +3,7 @@
 import pytest
 
 from registry.errors import InputError
-from registry.metric_names import _NAMES, common_metric, declared_metric, usual_metric
+from registry.metric_names import _NAMES, common_metric, get_default_metric, make_metric_table
 from registry.metrics import METRICS
 from registry.readers import READERS
 from registry.values import build
@@ -18,7 +18,7 @@ from registry.values import build
 def test_a_common_name_means_a_metric_of_the_kind_of_values(name, takes, means):
     found = common_metric(name, takes)
     assert repr(found) == means
-    declared = declared_metric(found, name)
+    declared = make_metric_table(found, name)
     assert build("metric", METRICS, declared["name"], declared.get("options", {})) == found
 
 
@@ -37,4 +37,4 @@ def test_a_name_means_one_metric_of_a_kind_and_readers_have_a_usual_one():
         names = [name for text, more in metrics.items() for name in (text, *more.split())]
         assert len(set(names)) == len(names)
         assert all(common_metric(name, takes).takes == takes for name in names)
-    assert {reader.gives for reader in READERS.values() if usual_metric(reader.gives) is None} == {"statistic"}
+    assert {reader.gives for reader in READERS.values() if get_default_metric(reader.gives) is None} == {"statistic"}

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from registry.errors import InputError
-from registry.provenance import Signature, StudySignature, _arithmetic, parse_signature
+from registry.provenance import Signature, StudySignature, _list_processor_features, parse_signature
 from registry.significance import CORRECTIONS, TESTS
 from registry.significance.base import Method
 
@@ -41,13 +41,13 @@ def test_a_signature_is_read_as_it_was_written(signature):
 
 def test_only_the_linear_algebra_of_numpy_is_part_of_the_environment(monkeypatch):
     """Which other packages have loaded a library of their own in this process is chance."""
-    _arithmetic.cache_clear()
-    before = _arithmetic()
+    _list_processor_features.cache_clear()
+    before = _list_processor_features()
     libraries = [*threadpoolctl.threadpool_info(), {
         "user_api": "blas", "internal_api": "mkl", "architecture": "another", "filepath": "/somewhere/libmkl.so"}]
     monkeypatch.setattr(threadpoolctl, "threadpool_info", lambda: libraries)
-    _arithmetic.cache_clear()
-    assert _arithmetic() == before
+    _list_processor_features.cache_clear()
+    assert _list_processor_features() == before
     assert before["blas"]
 
 

@@ -42,7 +42,7 @@ from registry.rendering.table import format_text as written
 from registry.store import catalog, models
 from registry.store.catalog import TaskRow
 from registry.store.database import Database
-from registry.store.rows import driver_of
+from registry.store.rows import get_driver
 
 _SHOWN = 20  # rows of a result that are displayed
 _LONGEST = 120  # characters of a displayed value
@@ -74,7 +74,7 @@ class Result(TableDisplay):
                 return fetch(cursor)
 
     def __iter__(self) -> Iterator[Row]:
-        """Iterate over the rows.
+        """Yield the rows as tuples.
 
         Inside `with registry:`, rows are computed during the iteration; otherwise all rows are fetched first.
         """
@@ -222,9 +222,9 @@ class Reading:
         """
         if self._held is None or self._database.moment is not None:  # other connections do not show the past state
             with self._database.querying() as connection:
-                yield driver_of(connection)
+                yield get_driver(connection)
             return
-        cursor = driver_of(self._held).duplicate()
+        cursor = get_driver(self._held).duplicate()
         self._cursors.add(cursor)
         try:
             yield cursor
@@ -335,8 +335,8 @@ class Registry:
     """Read access to a registry file: tasks, scores, leaderboards and SQL queries.
 
     Reading does not block writers. Each method reads the current state of the registry. A `with` block keeps the file
-    open, so that all methods in the block read the same state. With `at`, methods read the state at that moment. With
-    `public`, methods read a public file that is made, as by `registry publish`, when the object is created.
+    open, so that all methods in the block read the same state. With `at`, methods read the state at that time. With
+    `public`, methods read only public data; these are copied into a temporary file when the object is created.
     """
 
     def __init__(self, path: str | Path, *, at: str | None = None, public: bool = False) -> None:
@@ -445,7 +445,7 @@ class Registry:
 
     def _select(self, view: str, task: str | None, where: dict[str, Any]) -> Result:
         with self._reading.holding() as connection:
-            described = driver_of(connection).execute(f"SELECT * FROM {view} LIMIT 0").description  # noqa: S608
+            described = get_driver(connection).execute(f"SELECT * FROM {view} LIMIT 0").description  # noqa: S608
             columns = [column[0] for column in described]
             for name in where:
                 if name not in columns:

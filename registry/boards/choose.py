@@ -199,14 +199,15 @@ def add_resampled_ranks(connection: Connection, task_row: TaskRow, board: Leader
     Raises:
         InputError: The board cannot be resampled.
     """
-    frequencies = resample_ranks(connection, task_row, build_request(task_row, metrics=(board.metric,)),
-                                 board.key.name)
+    request = build_request(task_row, metrics=(board.metric,))
+    frequencies = resample_ranks(connection, task_row, request, board.key.name)
     standings = []
     for standing, name in zip(board.standings, _get_full_names(board), strict=True):
         if (shares := frequencies.get(f"{board.key.name}: {name}")) is not None:
             standing = replace(standing, **summarise_resampled_ranks(shares, board.comparison.confidence))
         standings.append(standing)
-    return replace(board, ranks="bootstrap", standings=tuple(standings))
+    return replace(board, ranks="bootstrap", standings=tuple(standings),
+                   rank_resamples=(request.settings.resamples, request.settings.seed))
 
 
 def _get_full_names(board: Leaderboard) -> list[str]:

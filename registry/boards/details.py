@@ -65,8 +65,6 @@ class Regions:
 
 
 class _Submission(NamedTuple):
-    """A submission with its numbers of runs, correct answers and all answers."""
-
     name: tuple[str, str]
     scoring_id: int
     runs: int
@@ -310,7 +308,7 @@ OTHER = "other labels"
 class Cell(NamedTuple):
     """One cell of a confusion matrix: the number of items with a pair of labels.
 
-    `gold` and `predicted` are indices of `Confusions.labels`; None means that there is no label.
+    `gold` and `predicted` are indices of `Confusions.labels`, or None for no label.
     """
 
     gold: int | None
@@ -359,9 +357,12 @@ def load_confusions(connection: Connection, task: TaskRow, *, every_name: bool) 
 
 
 def _load_gold_labels(connection: Connection, task: TaskRow) -> dict[str, tuple[bool, dict[str, int]]]:
-    """Count the labels in the gold of each test set.
+    """Count how often each label occurs in the gold of each test set.
 
-    The types of answers such as spans are counted instead if there are types; the Boolean in the result is then True.
+    If answers such as spans have types, types are counted instead of labels.
+
+    Returns:
+        For each test set: True if types were counted, and the counts.
     """
     rows = connection.execute(text("""
         WITH gold AS (
@@ -383,7 +384,7 @@ def _load_gold_labels(connection: Connection, task: TaskRow) -> dict[str, tuple[
 
 def _load_cells(connection: Connection, task: str, test_set: str,
                 places: Mapping[str, int]) -> dict[tuple[str, str], tuple[Cell, ...]]:
-    """Load the non-empty cells of the confusion matrix of each system.
+    """Load the numbers in the confusion matrix of each system.
 
     Args:
         connection: A connection to the store.
@@ -392,7 +393,7 @@ def _load_cells(connection: Connection, task: str, test_set: str,
         places: The row or column of each label in the matrix. All other labels share the one after the last.
 
     Returns:
-        The cells, by (team, system).
+        The non-empty cells, by (team, system).
     """
     parameters = {"task": task, "test_set": test_set}
     low, high = connection.execute(text("""
@@ -535,9 +536,10 @@ class History:
 
 
 def load_histories(connection: Connection, task: TaskRow, phases: Phases, until: int | None = None) -> list[History]:
-    """Load for each leaderboard the best systems that it has had over time.
+    """For each leaderboard, load the systems that have been the best over time.
 
-    Leaderboards of facets, and leaderboards with fewer than two visible comparisons, are left out.
+    Leaderboards of facets (items with one value of an attribute), and leaderboards with fewer than two visible
+    comparisons, are left out.
 
     Args:
         connection: A connection with one transaction for all queries.
@@ -626,9 +628,8 @@ def _load_decisions(connection: Connection, pairs: Sequence[tuple[int, int, int]
         pairs: Ids of a comparison, of its best submission, and of the previous best submission.
 
     Returns:
-        Whether the difference is significant, and the adjusted p-value, by the ids of the comparison and of the
-            previous best
-        submission.
+        Whether the difference is significant, and the adjusted p-value, by the id of the comparison and of the previous
+        best submission.
     """
     if not pairs:
         return {}

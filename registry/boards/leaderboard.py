@@ -155,16 +155,40 @@ class Decisions(Sequence[PairDecision]):
                          self.common, self.systems)
 
 
-_WORDS = {
-    "wilson": "Wilson score interval",
-    "share": "Wilson score interval with the effective sample size",
-    "proportional": "score interval with a variance proportional to the score",
-    "student": "Student's t with the standard errors",
-    "fisher": "Student's t for Fisher's z",
-    "bonett-price": "Bonett-Price interval",
-    "mover": "interval from both score intervals and their correlation (MOVER)",
-    "judged": "Student's t with the standard errors",
-    "crossed": "Student's t with the variances of items and runs",
+class IntervalMethod(NamedTuple):
+    """Method of confidence intervals.
+
+    Attributes:
+        words: The method in words, for one interval.
+        plural: The intervals of the method in words, for papers.
+        citation: Sources of the method; empty if it has none.
+    """
+
+    words: str
+    plural: str
+    citation: str = ""
+
+
+INTERVAL_METHODS = {
+    "wilson": IntervalMethod("Wilson score interval", "Wilson score intervals", "Wilson 1927"),
+    "share": IntervalMethod("Wilson score interval with the effective sample size",
+                            "Wilson score intervals with the effective sample size",
+                            "Wilson 1927; Korn and Graubard 1998"),
+    "proportional": IntervalMethod("score interval with a variance proportional to the score",
+                                   "score intervals with a variance proportional to the score"),
+    "student": IntervalMethod("Student's t with the standard errors", "Student's t intervals", "Student 1908"),
+    "fisher": IntervalMethod("Student's t for Fisher's z", "Student's t intervals for Fisher's z", "Fisher 1921"),
+    "bonett-price": IntervalMethod("Bonett-Price interval", "Bonett-Price intervals", "Bonett and Price 2012"),
+    "mover": IntervalMethod("interval from both score intervals and their correlation (MOVER)",
+                            "MOVER intervals, computed from the intervals and the correlation of both scores",
+                            "Newcombe 1998; Zou and Donner 2008"),
+    "judged": IntervalMethod("Student's t with the standard errors", "prediction-powered t intervals",
+                             "Angelopoulos et al. 2023"),
+    "crossed": IntervalMethod("Student's t with the variances of items and runs",
+                              "Student's t intervals with the variances of items and runs", "Banerjee 1961"),
+    "percentiles": IntervalMethod("percentiles of {resamples:,} resamples",
+                                  "percentiles of {resamples:,} bootstrap resamples", "Efron and Tibshirani 1993"),
+    "test": IntervalMethod("interval of the test {test}", "obtained from the same test"),
 }
 
 
@@ -172,14 +196,24 @@ class Intervals(NamedTuple):
     """Descriptions of how a leaderboard's confidence intervals were computed.
 
     Attributes:
-        scores: The method of the intervals of scores, in words; empty if there are none, or no method is recorded.
-        differences: The method of the intervals of differences, in words; empty in the same cases.
+        score_methods: The methods of the intervals of scores; empty if there are none, or no method is recorded.
+        difference_methods: The methods of the intervals of differences; empty in the same cases.
         messages: Messages if intervals are absent, may have too low a coverage, or contradict p-values.
     """
 
-    scores: str = ""
-    differences: str = ""
+    score_methods: tuple[IntervalMethod, ...] = ()
+    difference_methods: tuple[IntervalMethod, ...] = ()
     messages: tuple[Message, ...] = ()
+
+    @property
+    def scores(self) -> str:
+        """The method of the intervals of scores, in words."""
+        return " or ".join(method.words for method in self.score_methods)
+
+    @property
+    def differences(self) -> str:
+        """The method of the intervals of differences, in words."""
+        return " or ".join(method.words for method in self.difference_methods)
 
     def statements(self, comparison: Comparison) -> tuple[str | Message, ...]:
         """Return sentences and messages about the confidence intervals of a leaderboard."""
@@ -207,14 +241,19 @@ def describe_intervals(comparison: Comparison, request: str, *, has_scores: bool
     """
     closed_forms: dict[str, Any] = json.loads(request)["intervals"]
     test = parse("test", TESTS, comparison.test)
-    scores, differences = (" or ".join(_WORDS[method] for method in closed_forms.get(key, ()))
-                           for key in ("scores", "differences"))
-    if has_scores and not scores:
+    scores, differences = (closed_forms.get(key, ()) for key in ("scores", "differences"))
+    if not scores:
         has_errors = isinstance(test, PredictionPowered) and test.variant != "bootstrap"
-        scores = _WORDS["judged"] if has_errors else f"percentiles of {comparison.resamples:,} resamples"
+        scores = ("judged" if has_errors else "percentiles",)
     if not differences and "no_differences" not in closed_forms:
-        differences = f"interval of the test {test.name}"
-    return Intervals(scores if has_scores else "", differences if comparison.n_systems > 1 else "",
+        differences = ("test",)
+    values = {"resamples": comparison.resamples, "test": test.name}
+
+    def get_methods(names: Sequence[str]) -> tuple[IntervalMethod, ...]:
+        return tuple(IntervalMethod(*(text.format(**values) for text in INTERVAL_METHODS[name])) for name in names)
+
+    return Intervals(get_methods(scores if has_scores else ()),
+                     get_methods(differences if comparison.n_systems > 1 else ()),
                      tuple(_list_interval_messages(comparison, closed_forms)))
 
 
@@ -326,6 +365,8 @@ class Leaderboard:
         ranks: The kind of rank ranges to show.
         outdated: Messages about the reasons why the board is out of date.
         rank_warnings: Warnings about the simultaneous ranks.
+        rank_resamples: Number of the resamples that give the rank ranges, and their seed; None if ranks are not
+            resampled.
         declared_title: The metric's title for people, if the task declares one.
         decimals: Decimals of scores and differences for people. Ranks and decisions use full precision.
         about: A summary of the task, in one line.
@@ -351,6 +392,7 @@ class Leaderboard:
     ranks: Ranks = "range"
     outdated: tuple[Message, ...] = ()
     rank_warnings: tuple[Message, ...] = ()
+    rank_resamples: tuple[int, int] | None = None
     declared_title: str | None = None
     decimals: int = DECIMALS
     about: str = ""
@@ -394,7 +436,7 @@ class Leaderboard:
 
     @property
     def captions(self) -> tuple[str, ...]:
-        """Sentences to print above all others: result, details and test."""
+        """The most important sentences: the result, details of a pair, and the test."""
         return tuple(filter(None, (self.result, *self.details, *map(sentence, self.statements[:1]))))
 
     @property

@@ -167,7 +167,7 @@ def _load_rows(connection: Connection, tasks: Sequence[str], metric: str | None)
 
 
 def _load_messages(connection: Connection, tasks: Sequence[str]) -> dict[int, Messages]:
-    """Return messages about submissions, by the id of the submission.
+    """Load the messages about submissions, by the id of the submission.
 
     A message about one of several runs has the number of the run, counted from 1.
     """
@@ -253,19 +253,23 @@ def load_leaderboards(connection: Connection, task_row: TaskRow, metric: str | N
     """
     manifest = decode_manifest(task_row.manifest)
     convention = ranks or manifest.board.ranks
-    resampled, warnings = None, dict[str, list[Message]]()
+    resampled, warnings, rank_resamples = None, dict[str, list[Message]](), None
     if convention in ("bootstrap", "simultaneous"):
         # Imported late, because other conventions do not resample.
         from registry.evaluation.comparing.settings import build_request
+        from registry.significance.rank_sets import RANK_DRAWS
         from registry.studies.score_distributions import compute_all_rank_bounds, resample_ranks
 
         request = build_request(task_row, metrics=None if metric is None else (metric,))
         if convention == "bootstrap":
             resampled = resample_ranks(connection, task_row, request)
+            rank_resamples = (request.settings.resamples, request.settings.seed)
         else:
             resampled, warnings = compute_all_rank_bounds(connection, task_row, request)
+            rank_resamples = (RANK_DRAWS, request.settings.seed)
     stored = stored or load_stored_boards(connection, [task_row.slug], metric, pairs)[task_row.slug]
     boards = [replace(board, about=manifest.task.summary, rank_warnings=tuple(warnings.get(board.key.name, ())),
+                      rank_resamples=rank_resamples,
                       **get_metric_display(task_row.manifest, board.metric, board.metric_name))
               for board in make_leaderboards(stored, convention, resampled)]
     return [replace(board, result=describe_result(board)) for board in boards]

@@ -105,7 +105,6 @@ def _describe_pair(board: Leaderboard, decision: PairDecision) -> str:
 
 
 def _format_numbers(board: Leaderboard, decision: PairDecision) -> str:
-    """Return the difference, its confidence interval and the p-value in words."""
     row, comparison = decision.row, board.comparison
     if decision.difference is None:
         return ""
@@ -189,7 +188,7 @@ def select_pair(board: Leaderboard, a: int, b: int) -> Leaderboard:
 
 
 def _measure_pair(connection: Connection, task_row: TaskRow, board: Leaderboard) -> PairDetails | None:
-    """Compare two systems item by item: count better items, and compute the power.
+    """Measure how two systems differ, and which difference could be detected.
 
     If items are correct or incorrect, the power is that of McNemar's exact test. Otherwise it is the power of a t test
     with the standard error of the difference of the scores.

@@ -208,9 +208,9 @@ def _load_withdrawn(connection: Connection, tasks: Mapping[int, TaskRow]) -> Ite
 
 
 def _load_leaders(connection: Connection, tasks: Mapping[int, TaskRow]) -> Iterator[Change]:
-    """Yield the changes of the best system on leaderboards by the primary metric.
+    """Find out when the best system on a leaderboard changed.
 
-    The first best system of a leaderboard is not a change.
+    Only leaderboards by the primary metric count. The first best system of a leaderboard is not a change.
     """
     changed = [task_id for task_id in connection.execute(_MOVED).scalars() if task_id in tasks]
     digests = dict(map(tuple, connection.execute(_OF_ENTRY))) if changed else {}
@@ -384,8 +384,7 @@ def _describe_overview(n_systems: int, systems: Sequence[SystemOverview], tasks:
         sentences.append(f"{n_complete or 'None'} of them {are} on all {len(tasks)} tasks{first}. The others are in "
                          "the order of the share of systems that they score above. They met other systems on other "
                          "tasks, so even this order is not a fair comparison.")
-    sentences.append("Nothing is tested here. The studies suite and replicability test within a task whether one "
-                     "system is better over several test sets.")
+    sentences.append("Nothing is tested here; the pages of the tasks have the tests.")
     if anonymous:
         sentences.append(f"Without names, and so left out: {', '.join(sorted(anonymous))}.")
     if partial:

@@ -85,10 +85,12 @@ def find_outdated(connection: Connection, task: str | None = None) -> list[Outda
 
 
 def _find_other_code(connection: Connection, task: str | None) -> Iterator[Outdated]:
-    """Yield messages about leaderboards whose scores are not up to date.
+    """Find leaderboards with scores that were not computed by the installed code.
 
-    Either the installed code of the metric differs from the code that computed the scores, or the scores were computed
-    again after the comparison.
+    Leaderboards whose scores were computed again after the comparison are found, too.
+
+    Yields:
+        Messages with the reasons.
     """
     rescored, runs = rescorings(connection), load_scorers(connection)
     if not rescored and not any(_describe_differences(runs, {row.run_id}, row.name) for row in connection.execute(

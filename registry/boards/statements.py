@@ -115,12 +115,15 @@ class StoredFamily:
 
 
 def parse_families(requests: Mapping[int, str]) -> dict[int, StoredFamily]:
-    """Return the family of each leaderboard of a task, by comparison id.
+    """Find out which leaderboards of a task are corrected together.
 
     A family is a set of leaderboards whose p-values are corrected together.
 
     Args:
         requests: The recorded requests of the task's comparisons as JSON, by comparison id.
+
+    Returns:
+        The family of each leaderboard, by comparison id.
     """
     families = {number: json.loads(request).get("family", {}) for number, request in requests.items()}
     n_single = sum(not family.get("boards") for family in families.values())
@@ -130,13 +133,13 @@ def parse_families(requests: Mapping[int, str]) -> dict[int, StoredFamily]:
 
 
 def describe_family(family: StoredFamily, correction: str, alpha: float, n_pairs: int) -> tuple[str | Message, ...]:
-    """Return a sentence that names the pairs whose p-values are corrected together.
+    """Name the pairs of systems whose p-values are corrected together, in a sentence.
 
     A message follows if declared boards are absent. The result is empty if the correction controls no error rate, or if
     the task has no other board.
 
     Args:
-        family: The board's family.
+        family: The board's family, which is a set of leaderboards that are corrected together.
         correction: The name of the correction.
         alpha: The error rate.
         n_pairs: The number of pairs of the family.
@@ -295,7 +298,6 @@ def _describe_runs(comparison: Comparison, runs: Sequence[int]) -> Sequence[Mess
 
 
 def _describe_results(comparison: Comparison, n_significant: int, ranks: Ranks) -> str:
-    """Return a sentence with the number of significant differences, and their test."""
     correction = CORRECTIONS[comparison.correction]
     level = f"at {100 * comparison.alpha:g} %"
     if correction.controls == "false discovery rate":
@@ -352,7 +354,6 @@ def _describe_sides(comparison: Comparison) -> str:
 
 
 def _warn_of_few_units(comparison: Comparison, runs: Sequence[int]) -> Sequence[Message]:
-    """Return a warning if too few units or runs make significance impossible."""
     if not parse("test", TESTS, comparison.test).is_permutation_test:
         return ()
     alpha, correction = comparison.alpha, comparison.correction
@@ -369,7 +370,7 @@ def _warn_of_few_units(comparison: Comparison, runs: Sequence[int]) -> Sequence[
 
 
 def _warn_of_few_resamples(comparison: Comparison, pairs: Decisions, share: float) -> Sequence[Message]:
-    """Return a warning if too few resamples make significance impossible."""
+    """Warn if so few resamples were drawn that no difference can be significant."""
     p = pairs.numbers("p_value")
     corrects_p_values = CORRECTIONS[comparison.correction].function is not None  # otherwise it needs joint resamples
     is_known = ~np.isnan(p) | _find_purged_pairs(pairs)

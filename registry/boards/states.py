@@ -112,7 +112,7 @@ def load_latest_states(connection: Connection, task: str | None = None,
 
 def load_states(connection: Connection, name: str | None, task: str | None = None,
                 metric: str | None = None) -> dict[LeaderboardKey, State]:
-    """Load the stored state of one leaderboard by its id, or the latest ones of all.
+    """Load stored versions (states) of leaderboards: one by its id, or the latest.
 
     A state is a leaderboard as one stored comparison computed it.
 
@@ -186,15 +186,13 @@ def _find_in_signature(signature: str, key: str) -> str | None:
 
 def _load_pairs(connection: Connection, comparison_id: int, submissions: Sequence[int],
                 names: Sequence[str]) -> Iterator[tuple[tuple[str, str], PairDecision]]:
-    """Yield the names and the test result of each pair of systems.
-
-    The two names are in alphabetical order.
+    """Yield the names of each pair of systems, and its test result.
 
     Args:
         connection: A connection to the store.
         comparison_id: The id of the comparison.
         submissions: The ids of the submissions in the comparison, best first.
-        names: The names `team/system` of these submissions.
+        names: The names `team/system` of these submissions. The names of a pair are in alphabetical order.
     """
     places = {submission: n for n, submission in enumerate(submissions)}
     rows = connection.execute(text("""
@@ -245,10 +243,10 @@ class SystemItems:
 
 @dataclass(frozen=True)
 class Correction:
-    """Changes between two revisions of a test set's gold, and their effects.
+    """Changes between two versions of a test set's gold, and their effects.
 
     Attributes:
-        n_before, n_after: The number of items in the earlier and in the later revision.
+        n_before, n_after: The number of items in the earlier and in the later version.
         items: The items of the whole test set whose gold changed, in the order of the later gold. Deleted items are
             last.
         systems: The items whose statistics changed, for each system on both boards, in the order of the later board.
@@ -309,9 +307,10 @@ def _load_gold(connection: Connection, state: State) -> tuple[dict[str, Item], R
 
 
 def _find_gold_difference(before: tuple[Reader, Item], after: tuple[Reader, Item]) -> tuple[str, str] | None:
-    """Return what was removed from an item's gold and attributes, and what was added.
+    """Compare two versions of the gold of an item, with its attributes.
 
-    The result is None if nothing was removed or added.
+    Returns:
+        What was removed, and what was added; None if nothing was.
     """
     old_content, new_content = (canonical_json([reader.content(item.gold), dict(item.attributes)])
                                 for reader, item in (before, after))

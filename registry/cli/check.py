@@ -107,15 +107,6 @@ def _declare_files(task: ResolvedTask, files: list[Path], test_set: str | None,
 
 def _check_manifest(manifest: Path, root: Path | None, db: Path | None, limit: int | None,
                     execution: Execution) -> CheckResult:
-    """Check a manifest and all its files, and collect all errors.
-
-    Args:
-        manifest: The path of the manifest.
-        root: The folder of the files; None: the manifest's folder.
-        db: The registry with which the task is compared; None: no comparison.
-        limit: The largest number of problems to list; None: all.
-        execution: The settings of parallel work.
-    """
     from registry.evaluation.checking.check import CheckResult, check_task
     from registry.evaluation.ingest.similar_names import warnings_about
 
@@ -134,7 +125,6 @@ def _check_manifest(manifest: Path, root: Path | None, db: Path | None, limit: i
 
 
 def _print_problems(checked: CheckResult, format_: Format | None) -> None:
-    """Print the problems as a table in the requested format, or as lines on stderr."""
     report_all(checked.warnings, "warning")
     if format_ is None:
         _report_problems(checked)

@@ -1,65 +1,58 @@
-"""BibTeX entries of the program and of the papers that describe its methods."""
+"""BibTeX entries of the program and of all works that it cites."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import groupby
+
+from registry.references import Reference, find_references
 from registry.version import __version__
 
 _PROGRAM = f"""\
-@software{{evalregistry,
-  author  = {{{{The evalregistry developers}}}},
-  title   = {{evalregistry: an evaluation registry for shared tasks}},
+@misc{{evalregistry,
+  author = {{{{The evalregistry developers}}}},
+  title = {{evalregistry: an evaluation registry for shared tasks}},
   version = {{{__version__}}},
-  year    = {{2026}},
-  note    = {{Scores, significance and leaderboards from per-item statistics}}
+  year = {{2026}},
+  note = {{Scores, significance and leaderboards from per-item statistics}}
 }}
 """
-_METHODS = r"""
-% Randomization tests, and the correlation of systems on one test set
-@inproceedings{yeh-2000-accurate,
-  title     = {More accurate tests for the statistical significance of result differences},
-  author    = {Yeh, Alexander},
-  booktitle = {COLING 2000 Volume 2: The 18th International Conference on Computational Linguistics},
-  year      = {2000},
-  pages     = {947--953},
-  url       = {https://aclanthology.org/C00-2137/}
-}
-
-% Comparisons of two rankings, and precision of n-best lists
-@inproceedings{evert-2004-significance,
-  title     = {Significance tests for the evaluation of ranking methods},
-  author    = {Evert, Stefan},
-  booktitle = {COLING 2004: Proceedings of the 20th International Conference on Computational Linguistics},
-  year      = {2004},
-  pages     = {945--951},
-  address   = {Geneva, Switzerland},
-  url       = {https://aclanthology.org/C04-1136/}
-}
-
-% The paired bootstrap, the gain that a pair needs to be significant, and the size of test sets
-@inproceedings{berg-kirkpatrick-etal-2012-empirical,
-  title     = {An Empirical Investigation of Statistical Significance in {NLP}},
-  author    = {Berg-Kirkpatrick, Taylor and Burkett, David and Klein, Dan},
-  booktitle = {Proceedings of the 2012 Joint Conference on Empirical Methods in Natural Language Processing and Computational Natural Language Learning},
-  year      = {2012},
-  pages     = {995--1005},
-  address   = {Jeju Island, Korea},
-  url       = {https://aclanthology.org/D12-1091/}
-}
-
-% The choice of a test for a metric
-@inproceedings{dror-etal-2018-hitchhikers,
-  title     = {The Hitchhiker's Guide to Testing Statistical Significance in Natural Language Processing},
-  author    = {Dror, Rotem and Baumer, Gili and Shlomov, Segev and Reichart, Roi},
-  booktitle = {Proceedings of the 56th Annual Meeting of the Association for Computational Linguistics (Volume 1: Long Papers)},
-  year      = {2018},
-  pages     = {1383--1392},
-  address   = {Melbourne, Australia},
-  doi       = {10.18653/v1/P18-1128},
-  url       = {https://aclanthology.org/P18-1128/}
-}
-"""  # noqa: E501
 
 
 def format_citation() -> str:
-    """Return BibTeX entries of this program and of the papers with its methods."""
-    return _PROGRAM + _METHODS
+    """Return the BibTeX entries of this program and of all works that it cites.
+
+    A comment above entries says what the works are for.
+    """
+    uses: dict[Reference, dict[str, list[str]]] = {}
+    for kind, name, citation in list_citations():
+        for work in find_references(citation):
+            uses.setdefault(work, {}).setdefault(kind, []).append(name)
+    parts = [_PROGRAM]
+    for description, works in groupby(uses, lambda work: _describe_uses(uses[work])):
+        parts.append(f"% {description}\n" + "\n".join(work.bibtex for work in works))
+    return "\n".join(parts)
+
+
+def _describe_uses(uses: dict[str, list[str]]) -> str:
+    """Return what a work is for, such as `Tests: sign, t; studies: correlation`."""
+    text = "; ".join(f"{kind}: {', '.join(names)}" for kind, names in uses.items())
+    return text[0].upper() + text[1:]
+
+
+def list_citations() -> Iterator[tuple[str, str, str]]:
+    """Yield the kind, the name and the sources of everything in the program that has sources."""
+    from registry.boards.leaderboard import INTERVAL_METHODS
+    from registry.metrics import METRICS
+    from registry.reports.methods import RANK_METHODS
+    from registry.significance import CORRECTIONS, TESTS
+    from registry.significance.overall import OVERALL_TESTS
+    from registry.studies import RESOLVED_STUDIES, STUDIES
+
+    yield from (("tests", name, test.citation) for name, test in TESTS.items())
+    yield from (("tests", name, test.citation) for name, test in OVERALL_TESTS.items())
+    yield from (("corrections", name, correction.citation) for name, correction in CORRECTIONS.items())
+    yield from (("ranks", name, sentence) for name, sentence in RANK_METHODS.items())
+    yield from (("intervals", name, method.citation) for name, method in INTERVAL_METHODS.items())
+    yield from (("metrics", name, metric.citation) for name, metric in METRICS.items())
+    yield from (("studies", name, entry.load().citation) for name, entry in {**STUDIES, **RESOLVED_STUDIES}.items())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sys
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 import typer
 
 from registry.cli.hints import suggest_remedy
-from registry.errors import RegistryError, counted, one_line
+from registry.errors import InputError, RegistryError, counted, one_line
 from registry.version import __version__
 
 if TYPE_CHECKING:
@@ -186,6 +187,25 @@ def print_boards(boards: Sequence[Leaderboard], format_: Format | None, *, all_n
             table = replace(table, notes=[*table.notes, board.about])
         tables.append(table)
     print_tables(tables, format_, all_notes=all_notes)
+
+
+def print_methods(boards: Sequence[Leaderboard], format_: Format | None) -> None:
+    """Print for each leaderboard the paragraph about its methods, with references.
+
+    Raises:
+        InputError: The paragraph has no such format.
+    """
+    from registry.reports.methods import Methods, describe_methods
+
+    writers = {None: Methods.to_text, "table": Methods.to_text, "md": Methods.to_markdown, "latex": Methods.to_latex}
+    if format_ not in (*writers, "json"):
+        raise InputError(f"--methods has the formats table, md, latex and json, not {format_}")
+    paragraphs = [describe_methods(board) for board in boards]
+    if format_ == "json":
+        rows = [board.key._asdict() | methods.described() for board, methods in zip(boards, paragraphs, strict=True)]
+        write(json.dumps(rows, ensure_ascii=False, indent=2) + "\n")
+    else:
+        write("\n".join(map(writers[format_], paragraphs)))
 
 
 def print_pairs(boards: Sequence[Leaderboard], format_: Format | None, *, all_notes: bool = False) -> None:

@@ -320,16 +320,6 @@ def _parse_integer(text: str) -> int | str:
 
 def _compare_tasks(session: Session, job: Job, task: str | None, metric: str | None, settings: Mapping[str, Any],
                    context: typer.Context) -> list[Leaderboard]:
-    """Test all pairs of systems, print a report, and return the leaderboards.
-
-    Args:
-        session: The session that writes to the registry.
-        job: The settings of the work.
-        task: The id of the task; None: all tasks.
-        metric: The metric; None: all metrics.
-        settings: Settings of the tests that replace those of the manifest.
-        context: The context of the command, for a note about options without effect.
-    """
     from registry.boards.load import load_leaderboards
     from registry.boards.planned import describe_plan
     from registry.evaluation.comparing.compare import compare as compare_task

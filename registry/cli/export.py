@@ -176,7 +176,6 @@ def _write_results(request: Request) -> None:
 
 
 def _write_bundle(request: Request) -> None:
-    """Write a Codabench competition as a zip file, and print notes for organisers."""
     from registry.competitions.bundle import BundleSettings, write_bundle
     from registry.readers import Document
     from registry.store import catalog

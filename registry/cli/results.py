@@ -17,6 +17,7 @@ from registry.cli.console import (
     choose_format,
     inspect_terminal,
     print_boards,
+    print_methods,
     print_pairs,
     print_tables,
     print_wide_boards,
@@ -58,6 +59,9 @@ def board(
     wide: Annotated[bool, typer.Option("--wide", help=(
         "One row per system with its scores by all metrics, test sets and facets, and their averages."))] = False,
     all_notes: AllNotes = False,
+    methods: Annotated[bool, typer.Option("--methods", help=(
+        "Print a paragraph for a paper that describes how each leaderboard was computed, with its references (formats: "
+        "table, md, latex, json)."))] = False,
     at: At = None, db: Db = None, public: Public = False, format_: OutputFormat = None,
 ) -> None:
     """Print the leaderboards.
@@ -69,6 +73,8 @@ def board(
     from registry.boards.submissions import load_ladders
     from registry.reports.boards import make_ladder_table, make_wide_boards
 
+    if methods and wide:
+        raise InputError("--methods describes single leaderboards; leave out --wide")
     database = find_private_database(db, at, public=public)
     with database.reading() as connection:
         try:
@@ -85,6 +91,8 @@ def board(
             (wide_board, contents.past) for contents in add_averages(snapshot, database).tasks
             for wide_board in make_wide_boards(contents.boards, contents.averages, contents.primary)], format_,
             all_notes=all_notes)
+    elif methods:
+        print_methods(_select_signature(snapshot, database.moment), format_)
     else:
         print_boards(_select_signature(snapshot, database.moment), format_, all_notes=all_notes)
 

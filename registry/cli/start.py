@@ -191,7 +191,6 @@ def import_(
 
 def _import_submissions(path: Path, task: str, options: dict[str, Any], journal: Journal, database: Database, *,
                         dry_run: bool, quiet: bool) -> None:
-    """Add the downloaded submissions of a Codabench competition to a stored task."""
     from registry.competitions.download import Codabench
     from registry.evaluation.ingest.apply import import_submissions
     from registry.evaluation.ingest.context import Ingest

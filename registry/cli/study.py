@@ -144,7 +144,6 @@ def _make_option(field: Field[Any], type_: Any) -> tuple[Any, Any]:
 
 
 def _make_study(study: type[Study], values: Mapping[str, Any]) -> Study:
-    """Make a study from the values of the command's options."""
     settings = {}
     for field in _list_options(study):
         value = values[field.name]
@@ -157,12 +156,6 @@ def _make_study(study: type[Study], values: Mapping[str, Any]) -> Study:
 
 
 def _run_study(study_class: type[Study], values: Mapping[str, Any]) -> None:
-    """Run a study or load its stored result; print the result, and draw it.
-
-    Args:
-        study_class: The class of the study.
-        values: The values of all arguments and options of the command.
-    """
     from registry.reports.figures.drawing import check_form
     from registry.studies.run import StudyResult, run_study
     from registry.studies.study import Choice

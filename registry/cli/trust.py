@@ -139,15 +139,6 @@ def verify(
 
 def _verify_copy(registry: Database, task: str | None, results: str, execution: Execution,
                  head: str | None) -> VerificationResult:
-    """Verify a temporary copy of a registry or of a public file.
-
-    Args:
-        registry: The registry.
-        task: The id of the task; None: all tasks.
-        results: The comparisons and studies to recompute: `all`, `none`, a number, or an id.
-        execution: The settings of parallel work.
-        head: A published head of the log to compare with; None: no comparison.
-    """
     import tempfile
 
     from registry.evaluation.verifying.stored import KINDS, verify_definitions

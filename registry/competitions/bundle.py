@@ -156,7 +156,7 @@ def _read_requirements() -> Mapping[str, Requirement]:
 
 
 def _find_wheels(folder: Path, python: str) -> dict[str, list[Wheel]]:
-    """Return the wheels in a folder that run on the platform, by name of the package."""
+    """Find the wheels (package files) in a folder that fit the platform, by package."""
     major, minor = (int(part) for part in python.split("."))
     supported = {*cpython_tags((major, minor), platforms=_PLATFORMS),
                  *compatible_tags((major, minor), f"cp{major}{minor}", _PLATFORMS)}

@@ -111,7 +111,10 @@ def _read_rows(document: Document, columns: tuple[str, ...]) -> Iterator[tuple[i
 
 
 def _read_json_rows(document: Document) -> Iterator[tuple[int | None, Mapping[str, Any]]]:
-    """Yield the submissions in a list in JSON, without parts of other submissions."""
+    """Yield the submissions in a list in JSON.
+
+    Submissions that are parts of another submission, their parent, are left out.
+    """
     content = read_json(document)
     entries = content.get("results") if isinstance(content, dict) else content
     if not isinstance(entries, list):
@@ -237,7 +240,11 @@ class Codabench(Value):
         return Download(declared, notes, {source.name: source.digest for source in sources})
 
     def _select_submissions(self, archive: Archive, listing: Document | None) -> tuple[list[DownloadedFile], list[str]]:
-        """Return the scored submissions, oldest first, and notes about the others."""
+        """Select the submissions that the platform has scored, oldest first.
+
+        Returns:
+            The submissions, and notes about the others.
+        """
         names = [name for name in archive.names
                  if not name.endswith("/") and not is_system_file(PurePosixPath(name).name)]
         notes = []
@@ -268,9 +275,8 @@ class Codabench(Value):
         """Find out which submissions are on the leaderboard.
 
         Returns:
-            The numbers of the submissions; and a list with the file of the leaderboard, which is empty if the user
-                gives no
-            such file.
+            The numbers of the submissions; and a list with the file of the leaderboard. The list is empty without such
+                a file.
         """
         if self.leaderboard is not None:
             document = Document.load(self.leaderboard)

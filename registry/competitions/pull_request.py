@@ -107,7 +107,7 @@ def judge(git: _Git, base: str, head: str, manifest: str, *, allow_changes: bool
         old_paths = _list_submissions(task)
         candidates = [change for change in changes
                       if change.status == "A" or (allow_changes and folder / change.path in old_paths)]
-        problems = [problem for change in candidates if (problem := _reserve(change, folder))]
+        problems = [problem for change in candidates if (problem := _create_placeholder(change, folder))]
         new_paths = _list_submissions(task)
         submissions = [change for change in candidates if folder / change.path in new_paths]
         others = [change for change in changes if change not in submissions]
@@ -127,7 +127,7 @@ def _list_submissions(manifest: Path) -> set[Path]:
     return {path for _, _, path, _ in match_files(task, refuse=lambda _: None)}
 
 
-def _reserve(change: Change, folder: Path) -> str | None:
+def _create_placeholder(change: Change, folder: Path) -> str | None:
     """Create an empty file in place of a file that a pull request adds.
 
     The names of all files decide which of them are submissions, before any content is read.
@@ -153,11 +153,6 @@ def _reserve(change: Change, folder: Path) -> str | None:
 
 
 def _write_submissions(git: _Git, submissions: Sequence[Change], folder: Path) -> list[str]:
-    """Write the content of the submissions of a pull request into empty files.
-
-    Returns:
-        Problems, such as files that are too large; empty if there are none.
-    """
     if len(submissions) > MAX_FILES:
         return [f"{len(submissions):,} files; at most {MAX_FILES:,} are allowed"]
     problems, bytes_left = [], MAX_TOTAL_BYTES
@@ -174,13 +169,6 @@ def _write_submissions(git: _Git, submissions: Sequence[Change], folder: Path) -
 
 
 def _evaluate(manifest: Path, paths: Sequence[str], folder: Path) -> Verdict:
-    """Check the submitted files and, if the gold exists, compute the leaderboards.
-
-    Args:
-        manifest: The manifest of the task.
-        paths: Paths of the submitted files in the repository.
-        folder: Folder with the files of the repository.
-    """
     task = load_manifest(manifest)[0]
     checked = _run_registry("check", *(str(folder / path) for path in paths), "--task", str(manifest), "--quiet",
                             folder=folder)
@@ -198,7 +186,7 @@ def _evaluate(manifest: Path, paths: Sequence[str], folder: Path) -> Verdict:
     if run.returncode:
         return Verdict(_make_comment("Refused: the evaluation failed with this submission.", run.stderr), refused=True)
     comment = _make_comment(f"Accepted: {counted(len(paths), 'file')}. The new leaderboards:", run.stdout)
-    return Verdict(comment + "\n" + _quote(accepted), refused=False)
+    return Verdict(comment + "\n" + _format_code_block(accepted), refused=False)
 
 
 # environment variables of the commands; the last four are for Windows
@@ -224,10 +212,10 @@ def _run_registry(*arguments: str, folder: Path) -> subprocess.CompletedProcess[
 
 
 def _make_comment(heading: str, output: str) -> str:
-    return f"{MARK}\n**{heading}**\n\n{_quote(output)}"
+    return f"{MARK}\n**{heading}**\n\n{_format_code_block(output)}"
 
 
-def _quote(output: str) -> str:
+def _format_code_block(output: str) -> str:
     """Format an untrusted text as a Markdown code block, which the text cannot close."""
     text = "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in output)
     text = text.strip("\n")

@@ -177,7 +177,7 @@ class Settings:
 
     Attributes:
         test_set: The test set to score.
-        of_phase: The test sets of the phase, which a submission answers together.
+        of_phase: All test sets of the competition's phase. A submission answers them together.
         hidden: True if scores are hidden from participants.
     """
 
@@ -237,7 +237,7 @@ def score_submission(reference: Path, submitted: Path) -> tuple[str, dict[str, f
     settings = Settings.read(reference / SETTINGS)
     task = _resolve(reference / MANIFEST)
     document = read_submission(submitted, settings.test_set, settings.of_phase)
-    checked = _check(task, document)
+    checked = _check_submission(task, document)
     items = read_expected_items(task, (test_set := task.manifest.test_set[0]), load_expected_documents(task, test_set))
     submission = _declare(task, document)
     try:
@@ -260,7 +260,7 @@ def _declare(task: ResolvedTask, document: Document) -> DeclaredSubmission:
     return build_submission(task, make_submit(file="submission", system="submission"), [document], {}, "")
 
 
-def _check(task: ResolvedTask, document: Document) -> CheckResult:
+def _check_submission(task: ResolvedTask, document: Document) -> CheckResult:
     """Check a submission with the task that participants have, which lacks the gold.
 
     Raises:

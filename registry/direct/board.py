@@ -20,6 +20,7 @@ from registry.rendering.render import TableDisplay
 from registry.rendering.table import Table
 from registry.reports.boards import make_board_table, make_pair_table
 from registry.reports.figures.kinds import KINDS, Kind, draw, make_look
+from registry.reports.methods import Methods, describe_methods
 from registry.store.database import Database
 from registry.store.log import Journal
 
@@ -231,6 +232,13 @@ class Board(_FrameSource):
     def signature(self) -> str:
         """One line for papers that identifies gold, metric, test and settings."""
         return self._board.signature
+
+    def methods(self) -> Methods:
+        """Return a paragraph for a paper that describes how the leaderboard was computed, with its references.
+
+        `print(board.methods())` prints the paragraph; `to_latex`, `to_markdown` and `to_bibtex` convert it.
+        """
+        return describe_methods(self._board)
 
     def to_task(self, folder: str | Path, task: str | None = None) -> Path:
         """Save the evaluated data as a task: a folder with a manifest and data files.

@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from registry.column_names import is_called
+from registry.column_names import has_role
 from registry.errors import InputError, counted
 from registry.importers.base import split_model
 from registry.manifest.fields import check_name
@@ -105,8 +105,8 @@ def read_systems(given: Any) -> dict[tuple[str, str | None], Any]:
     """
     if _is_frame(given):
         for name in given.columns:
-            if isinstance(name, str) and is_called(name, "gold", "item") and len(given.columns) > 1:
-                role, remedy = ("the gold", f"name it, gold={name!r}") if is_called(name, "gold") else (
+            if isinstance(name, str) and has_role(name, "gold", "item") and len(given.columns) > 1:
+                role, remedy = ("the gold", f"name it, gold={name!r}") if has_role(name, "gold") else (
                     "items", "set it as the index")
                 raise InputError(f"column {name!r} has a usual name for {role}; {remedy}, or give a system's column "
                                  "another name")

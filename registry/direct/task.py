@@ -26,7 +26,7 @@ from registry.errors import InputError, UnknownNameError, suggest
 from registry.importers.base import split_model
 from registry.manifest import Significance, update_significance
 from registry.manifest.folder import TaskFolder
-from registry.metric_names import common_metric, declared_metric, usual_metric
+from registry.metric_names import common_metric, get_default_metric, make_metric_table
 from registry.metrics import BLEU, Metric
 from registry.metrics.texts import choose_tokenizer
 from registry.missing import MissingPolicy
@@ -112,7 +112,7 @@ def make_task(request: EvaluationRequest) -> TemporaryTask:
                                  f"take missing='drop'{alternative}")
             files[paths[name]] = form.write(values)
         copies[paths[name]] = owners[name]
-    declared = declared_metric(metric, request.metric or "")
+    declared = make_metric_table(metric, request.metric or "")
     package = find_package(metric.name)
     names = name_systems(columns)
     folder = TaskFolder({
@@ -142,7 +142,7 @@ def _read_clusters(given: Any, items: Column) -> list[str]:
 
 
 def _name_items(items: Column) -> list[str]:
-    """Return the keys of the items as text.
+    """Convert the keys of the items to names.
 
     Raises:
         InputError: Two keys are the same text, or a key is empty, begins or ends with a blank, or has invisible
@@ -173,7 +173,7 @@ def _choose_form(items: Items, request: EvaluationRequest) -> tuple[Form, Metric
     kinds = find_forms(items.golds)
     if request.metric is None:
         kind = _choose_form_by_values(kinds, items.golds)
-        metric = usual_metric(kind.takes)
+        metric = get_default_metric(kind.takes)
         assert metric is not None
         return kind(items), metric
     refused = []

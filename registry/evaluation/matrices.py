@@ -22,7 +22,7 @@ _NOISE = 2.0**-50  # relative error of a decimal times a power of ten
 
 @dataclass(frozen=True)
 class Steps:
-    """Step sizes in which statistics are counted, so that they are whole numbers.
+    """Step sizes, such as 0.01, by which statistics are converted to whole numbers.
 
     In steps of 0.01, the value 0.25 is 25. Sums of whole numbers are exact.
 
@@ -65,13 +65,7 @@ class Steps:
         return steps if any(steps._needs_rounding(system) for system in statistics) else replace(steps, rounding=0.0)
 
     def _needs_rounding(self, statistics: Floats) -> bool:
-        """Return whether some statistics are not whole multiples of the step.
-
-        Differences by binary rounding do not count.
-
-        Args:
-            statistics: The statistics, [..., columns].
-        """
+        # smaller differences from whole numbers of steps are the noise of binary fractions
         scaled = statistics * np.array(self.per_one, dtype=np.float64)
         return bool((np.abs(scaled - np.rint(scaled)) > _NOISE * np.abs(scaled)).any())
 
@@ -105,7 +99,9 @@ class Steps:
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """Statistics of systems (or runs) as whole numbers of steps, such as 0.25 as 25.
+    """Statistics of systems (or runs), converted to whole numbers.
+
+    Numbers are counted in steps: in steps of 0.01, the value 0.25 is 25.
 
     Attributes:
         statistics: Numbers of steps times `multiple`, [items, systems, columns].
@@ -171,15 +167,17 @@ def compute_scores(metric: Metric, counts: Counts) -> Floats:
 
 @dataclass(frozen=True)
 class _StepScorer:
-    """Function that computes scores from sums of statistics, counted in steps.
+    """Function that computes scores from sums of whole numbers.
 
-    In steps of 0.01, the value 0.25 is counted as 25.
+    Statistics are stored as whole numbers of steps: in steps of 0.01, the value 0.25 is 25. The function multiplies the
+    sum of each column by a factor, so that all columns have the smallest step, and divides by the number of these steps
+    in 1.
 
     Attributes:
         metric: The metric.
-        factors: For each column, the factor that converts its steps to the smallest step of all columns.
-        divisor: Number of smallest steps in 1. It is 1 if the score is a quotient, because a quotient does not change
-            if numerator and denominator have the same factor.
+        factors: The factor of each column.
+        divisor: The number of steps in 1. It is 1 if the score is a quotient, because the numbers of numerator and
+            denominator cancel out.
     """
 
     metric: AdditiveMetric

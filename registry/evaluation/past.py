@@ -39,7 +39,6 @@ def _copy_tables(connection: Connection, entry: int) -> None:
 
 
 def _restore_salts(connection: Connection, entry: int) -> None:
-    """Remove the salts that tasks have got after an entry of the log."""
     connection.execute(text("""
         UPDATE task SET salt = NULL WHERE slug IN (
             SELECT subject FROM event WHERE action IN ('task', 'hide') AND (details ->> '$.salt') IS NOT NULL
@@ -47,10 +46,10 @@ def _restore_salts(connection: Connection, entry: int) -> None:
 
 
 def _load_changed(connection: Connection, entry: int, *actions: str) -> Iterator[Entry]:
-    """Yield the earlier log entries of subjects that have changed since then.
+    """Load the earlier log entries of each object that was changed by later entries.
 
-    A subject is, for example, a submission. Entries up to the number `entry` are returned, oldest first, if a later
-    entry is about the same subject. They contain the values that are restored.
+    An object (subject) is, for example, a submission. Its entries up to the number `entry` are returned, oldest first,
+    because they contain the values that are restored.
 
     Args:
         connection: Connection to the registry.
@@ -65,8 +64,8 @@ def _load_changed(connection: Connection, entry: int, *actions: str) -> Iterator
 def _load_entries(connection: Connection, *actions: str) -> list[Entry]:
     """Load the log entries with some actions, in their original order.
 
-    A purge deletes the texts of some entries, and adds redacted copies at the end of the log. A copy is returned with
-    the number of its original.
+    A purge (the deletion of a team's data) deletes the texts of some entries, and adds redacted copies at the end of
+    the log. A copy is returned with the number of its original.
     """
     logged = [event._replace(event_id=event.details.get("said_in", event.event_id))
               for event in read_entries(connection, *actions) if event.details]
@@ -138,8 +137,11 @@ class PastDatabase(Database):
         super().__init__(path, named=named)
         self._at, self._tell = at, tell
 
-    def _set_back(self, connection: Connection) -> None:
-        """Restore the earlier state for a new connection; report notes only once."""
+    def _restore_past(self, connection: Connection) -> None:
+        """Restore the state of an earlier moment, in temporary tables of a connection.
+
+        Notes about data that cannot be restored are reported only for the first connection.
+        """
         moment = find_moment(connection, self._at)
         _copy_tables(connection, moment.entry)
         notes = _restore_tasks(connection, moment.entry)

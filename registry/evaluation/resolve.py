@@ -316,12 +316,6 @@ def _make_empty_matrix(metric: Metric, significance: Significance) -> Matrix:
 
 @contextmanager
 def _collect_error(errors: list[tuple[str, InputError]], key: str) -> Iterator[None]:
-    """Context manager that adds an `InputError` to `errors` instead of raising it.
-
-    Args:
-        errors: Receives the key and the error.
-        key: Key of the manifest that has the error.
-    """
     try:
         yield
     except InputError as error:

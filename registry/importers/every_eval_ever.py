@@ -443,11 +443,6 @@ class SubmissionReader:
             raise self.record.place.error(f"no sample has the score {main_result!r}, from which items are restored")
 
     def _read_item(self, sample: Sample) -> dict[str, Any]:
-        """Add a sample's item to the restored test set, and return the item's row.
-
-        Raises:
-            InputError: An earlier record has other attributes or another gold answer for this item.
-        """
         attributes = _get_nested(sample, ATTRIBUTES, "{}")
         if not isinstance(attributes, dict) or not all(isinstance(value, str) for value in attributes.values()):
             raise sample.place.error(f"{ATTRIBUTES!r} is no object of texts", sample.item)
@@ -635,7 +630,7 @@ def restore_task(records: Sequence[Record], digests: Mapping[str, str], notes: S
 
 def _make_tables(declaration: Declaration,
                  restored: Mapping[str, RestoredTestSet]) -> tuple[dict[str, Any], list[str]]:
-    """Return the manifest (TOML tables) of a restored task, and messages."""
+    """Make the manifest of a restored task (TOML tables), and messages for users."""
     significance, messages = _make_significance(declaration)
     tables: dict[str, Any] = {
         "task": {key: declaration.get_field(key, str) for key in ("title", "version")},
@@ -657,7 +652,7 @@ def _make_tables(declaration: Declaration,
 
 
 def _make_significance(declaration: Declaration) -> tuple[dict[str, Any], list[str]]:
-    """Return the manifest table `[significance]` of a restored task, and messages.
+    """Make the settings of significance tests of a restored task, with messages.
 
     The exported task's id is removed from names of leaderboards, because the restored task has another id.
     """
@@ -692,9 +687,9 @@ def _make_test_set(declaration: Declaration, name: str, restored: RestoredTestSe
 
 
 def _make_metric(declaration: Declaration, entry: Any) -> dict[str, Any]:
-    """Return the manifest table `[[metric]]` of one metric of a restored task.
+    """Make the declaration of a metric of a restored task.
 
-    If the samples have only statistics, the metric is `Recorded`; otherwise it is the metric of the exported task.
+    If the samples have only statistics, the metric is `Recorded`, which computes scores from stored statistics.
 
     Args:
         declaration: Description of the exported task.
@@ -720,8 +715,6 @@ Runs = dict[str, Run]
 
 
 class _Evaluation(NamedTuple):
-    """Total score of a model, with the scores of single items in each run."""
-
     record: Record
     result: Result
     runs: Runs

@@ -102,9 +102,9 @@ class Archive:
         return parse_json_text(self.read(name), self.make_path(name))
 
     def check(self) -> None:
-        """Check that every member of the zip file is JSON and within the size limits.
+        """Check that every member of the zip file is JSON and not too large.
 
-        Call this method before a library without size limits reads the archive.
+        This protects a library that reads the archive afterwards without such limits.
 
         Raises:
             InputError: A member cannot be read (see `read`), or is not JSON.
@@ -158,10 +158,6 @@ class Archive:
         return content
 
     def _find_zstandard(self) -> tuple[Callable[[io.BytesIO], BinaryIO], type[Exception]]:
-        """Return a function that decompresses zstandard data, and its error class.
-
-        Both come from Python's standard library or, before Python 3.14, from the package `zstandard`.
-        """
         if sys.version_info >= (3, 14):
             from compression import zstd
 
@@ -342,8 +338,6 @@ class LogFile(ABC):
 
 
 class _Zipped(LogFile):
-    """Log of Inspect in an `.eval` zip file."""
-
     def __init__(self, document: Document) -> None:
         super().__init__(document)
         self._archive = Archive(document)
@@ -377,8 +371,6 @@ class _Zipped(LogFile):
 
 
 class _Json(LogFile):
-    """Log of Inspect in one JSON file."""
-
     @cached_property
     def whole(self) -> Any:
         """Parsed JSON content of the log file."""
@@ -480,9 +472,10 @@ class Inspect(ScoredImporter):
         return collection.make_task(notes=tuple(notes), advice=suggest_across(tasks, "--option scorers=NAME"))
 
     def _select_logs(self, path: Path) -> dict[tuple[str, str], list[Path]]:
-        """Map each pair of task and model to the paths of its logs, sorted by date.
+        """Select the logs to import by the import options.
 
-        Only logs that the import options select are included.
+        Returns:
+            The paths of the logs of each pair of task and model, sorted by date.
         """
         dates: dict[tuple[str, str], dict[Path, str]] = defaultdict(dict)
         known_tasks = set()

@@ -368,7 +368,11 @@ class LmEval(ScoredImporter):
             f"{test_set!r} is ignored: it {reason}" for test_set, reason in data.ignored.items()), advice)
 
     def _select_logs(self, logs: list[Log], group: Group | None, path: Path) -> list[list[Log]]:
-        """Return the requested logs: one list per pair of task and model, sorted by date."""
+        """Select the requested logs.
+
+        Returns:
+            One list for each pair of task and model, sorted by date.
+        """
         check_known(self.tasks, {log.task for log in logs}, "samples of task", path)
         selected: dict[tuple[str, str], dict[Path, Log]] = defaultdict(dict)
         for log in logs:

@@ -96,14 +96,16 @@ class Mteb(ScoredImporter):
         return f"{model}.{revision[:7]}" if self.revisions == "apart" else model
 
     def _read_task(self, results: Any, place: Place) -> tuple[str, float | None, Parts]:
-        """Return a task's name, its mean score, and the parts of the task in the mean.
+        """Compute the mean score of a model on one task over the parts of the task.
 
-        A part is a pair of split and subset. Only requested splits and languages count. The score is None if a part has
-        no score.
+        A part is a pair of split and subset. Only requested splits and languages count.
 
         Args:
             results: Parsed results of one model on one task.
             place: Path of the results, for errors.
+
+        Returns:
+            The task's name; the mean, or None if a part has no score; and the parts.
         """
         task = get_member(results, "task_name", kind=str, place=place)
         scores = get_member(results, "scores", kind=dict, place=place)

@@ -34,15 +34,6 @@ from registry.readers.tables import Row, is_unscored, shorten, to_number, to_tex
 
 
 class _Head(NamedTuple):
-    """Header and first row of a table.
-
-    Attributes:
-        columns: Names of the columns.
-        first: Cells of the first row.
-        line: Line number of the header; None for Parquet.
-        first_line: Line number of the first row; None for Parquet.
-    """
-
     columns: Sequence[str]
     first: Sequence[Any]
     line: int | None = None

@@ -74,7 +74,7 @@ class TaskFolder:
         try:
             yield folder / MANIFEST
         except BaseException as error:
-            _remove(new, folder)
+            _remove_files(new, folder)
             if isinstance(error, InputError):
                 remedy = "; for an import set the option 'missing'" if error.category == "missing" else ""
                 first, *further = [
@@ -135,10 +135,10 @@ def write_files(folder: Path, files: Mapping[str, bytes], *, conflict: str = CON
                 unfinished.write_bytes(content)
             added[-1] = path
     except OSError as error:
-        _remove(added, folder)
+        _remove_files(added, folder)
         raise InputError(f"{failure}: {error.strerror}", path=folder) from None
     except (RegistryError, KeyboardInterrupt):
-        _remove(added, folder)
+        _remove_files(added, folder)
         raise
     return list(new)
 
@@ -156,7 +156,7 @@ def _has_content(path: Path, content: bytes, conflict: str) -> bool:
     return True
 
 
-def _remove(paths: list[Path], folder: Path) -> None:
+def _remove_files(paths: list[Path], folder: Path) -> None:
     for path in paths:
         path.unlink(missing_ok=True)
         for parent in path.absolute().parents:

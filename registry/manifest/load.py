@@ -109,9 +109,9 @@ def _list_faults(tables: dict[str, Any], error: ValidationError) -> list[tuple[s
     corrected, faults = deepcopy(tables), []
     for detail in error.errors():
         if detail["type"] == "extra_forbidden" and _correct_key(corrected, detail["loc"]):
-            faults += list(_explain(detail))
+            faults += list(_explain_error(detail))
     if not faults:
-        return [fault for detail in error.errors() for fault in _explain(detail)]
+        return [fault for detail in error.errors() for fault in _explain_error(detail)]
     try:
         Manifest.model_validate(corrected)
     except ValidationError as further:
@@ -127,7 +127,7 @@ def _correct_key(tables: Any, location: tuple[int | str, ...]) -> bool:
         location: The path of the unknown key.
 
     Returns:
-        False if there is no similar key that the table does not have already.
+        True if the key was renamed; False if there is no similar key, or the table already has it.
     """
     for step in location[:-1]:
         tables = tables[step]
@@ -138,7 +138,7 @@ def _correct_key(tables: Any, location: tuple[int | str, ...]) -> bool:
     return similar is not None
 
 
-def _explain(detail: ErrorDetails) -> Iterator[tuple[str, str]]:
+def _explain_error(detail: ErrorDetails) -> Iterator[tuple[str, str]]:
     """Convert an error of pydantic to messages, each with the key of the manifest.
 
     There are several messages if a table contradicts itself in several ways.
@@ -238,10 +238,10 @@ def check_system_facts(**options: Any) -> dict[str, Any]:
 
 
 def update_significance(declared: Significance, options: Mapping[str, Any]) -> Significance:
-    """Return the test settings of a manifest with changes from command-line options.
+    """Change the settings of significance tests by options of the command line.
 
-    If the options change `runs` but not `test`, a default test is replaced by the default test for the new value. If
-    they request two-sided tests, the declared candidate is removed.
+    The manifest may contain defaults that depend on changed settings: a new value of `runs` changes the default test,
+    and two-sided tests remove the declared candidate.
 
     Args:
         declared: The settings of the manifest.
@@ -265,4 +265,4 @@ def _validate(model: type[M], values: dict[str, Any]) -> M:
         return model.model_validate(values)
     except ValidationError as error:
         raise combine_errors([InputError(f"{key}: {message}") for detail in error.errors()
-                        for key, message in _explain(detail)]) from None
+                        for key, message in _explain_error(detail)]) from None

@@ -37,7 +37,8 @@ class Metric(Value):
         takes: Kind of the gold values and answer values that the metric compares, such as `label` or `span`.
         family: Name of the statistics family, which defines the columns of statistics.
         better: Direction of the score: `higher` or `lower` scores are better.
-        citation: Publication that defines the metric.
+        citation: Publications that define the metric. A source of one option follows its value, as in
+            `match=fuzzy: Ehrmann et al. 2020`.
         scorer: Other program with which our tests compare the metric.
         extra: Extra of this package (`pip install evalregistry[EXTRA]`) that installs optional dependencies.
         libraries: Packages whose versions may change the scores.
@@ -75,14 +76,20 @@ class Metric(Value):
 
         If the metric has no usual name, the title is its `repr`.
         """
-        words, shown = self.format_name()
+        words, _ = self.format_name()
         if not words:
             return repr(self)
         words += f" of {', '.join(types)}" if (types := self.types()) else ""
-        options = [f"{option.name}={format_option(value)}" for option in fields(self)
-                   if option.name not in (*shown, "type", "better")
-                   and (value := getattr(self, option.name)) != option.default]
+        options = [f"{name}={value}" for name, value in self.shown_options]
         return words + (f" ({', '.join(options)})" if options else "")
+
+    @property
+    def shown_options(self) -> list[tuple[str, str]]:
+        """Name and value of the options that are neither defaults nor in the usual name."""
+        _, shown = self.format_name()
+        return [(option.name, format_option(value)) for option in fields(self)
+                if option.name not in (*shown, "type", "better")
+                and (value := getattr(self, option.name)) != option.default]
 
     @property
     def original(self) -> Metric:

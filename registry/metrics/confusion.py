@@ -207,7 +207,7 @@ class LabelF(FScore, _ByClass):
     Recall is weighted by beta squared.
     """
 
-    citation = "van Rijsbergen 1979, chapter 7; Opitz and Burst 2019, equation 1"
+    citation = "van Rijsbergen 1979, chapter 7; average=macro: Opitz and Burst 2019, equation 1"
 
     @property
     def measure(self) -> str:

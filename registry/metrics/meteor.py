@@ -125,10 +125,6 @@ class Jar:
                     "it took too long, or was ended")[:300]
 
     def _clean_field(self, text: str) -> str:
-        """Replace line ends and the field separator `|||` in a text sent to METEOR.
-
-        METEOR still finds the same words in the text.
-        """
         text = text.replace("\n", " ").replace("\r", " ")
         return text.replace(_SEPARATOR, " | | | " if "-norm" in self._options else _ONE_WORD)
 

@@ -156,7 +156,7 @@ class NDCG(TrecEvalMetric):
 
     called = "nDCG"
     name = "nDCG"
-    citation = "Järvelin and Kekäläinen 2002; exponential: Burges et al. 2005"
+    citation = "Järvelin and Kekäläinen 2002; gain=exponential: Burges et al. 2005"
 
     cutoff: int | None = None
     gain: Literal["linear", "exponential"] = "linear"
@@ -339,7 +339,7 @@ class Success(_RelevantMetric):
     """
 
     called = "success"
-    citation = "Craswell and Hawking 2005"
+    citation = "Craswell and Hawking 2004"
 
     cutoff: int
 
@@ -383,7 +383,7 @@ class SetAP(_RelevantMetric):
     called = "precision times recall of all retrieved"
     name = "set_map"
     measure = "SetAP"
-    citation = "trec_eval (Buckley)"
+    citation = "Buckley, trec_eval"
 
 
 class SetRelativePrecision(_RelevantMetric):
@@ -395,7 +395,7 @@ class SetRelativePrecision(_RelevantMetric):
     called = "relative precision of all retrieved"
     name = "set_relative_P"
     measure = "SetRelP"
-    citation = "trec_eval (Buckley)"
+    citation = "Buckley, trec_eval"
 
 
 class InterpolatedPrecision(_RelevantMetric):
@@ -444,4 +444,4 @@ class RelevantRetrieved(_RelevantMetric):
     name = "num_rel_ret"
     measure = "NumRelRet"
     score_range = FROM_ZERO
-    citation = "trec_eval (Buckley)"
+    citation = "Buckley, trec_eval"

@@ -123,14 +123,14 @@ def _choose_nearest(span: Span, candidates: list[Span]) -> int:
 
 
 def _pair_spans(gold: Spans, system: Spans, choose: Callable[[Span, list[Span]], int]) -> Iterator[tuple[Span, Span]]:
-    """Pair each system span, in text order, with an overlapping gold span.
+    """Assign to each span of the system an overlapping gold span, if one is left.
 
-    Each gold span is in at most one pair.
+    Spans are processed in the order of the text. Each gold span is assigned at most once.
 
     Args:
         gold: Spans of the gold.
         system: Spans of the system.
-        choose: Function that receives a system span and the list of overlapping gold spans without a pair, and returns
+        choose: Function that receives a system span and the list of overlapping gold spans that are left, and returns
             the index of the selected gold span.
     """
     gold_spans = sorted(gold)
@@ -161,7 +161,8 @@ class _SpanMetric(MatchMetric):
 
     takes = "span"
     scorer = "nervaluate (strict, exact, ent_type); HIPE's definition (fuzzy)"
-    citation = "Tjong Kim Sang and De Meulder 2003, section 2; Segura-Bedmar et al. 2013; Ehrmann et al. 2020"
+    citation = ("Tjong Kim Sang and De Meulder 2003, section 2; match=exact or ent_type: Segura-Bedmar et al. 2013; "
+                "match=fuzzy: Ehrmann et al. 2020")
 
     match: Match = field(default="strict", metadata=TERSE)
 
@@ -194,7 +195,8 @@ class SpanF(_SpanMetric, FBeta):
     Recall is weighted by beta squared.
     """
 
-    citation = "van Rijsbergen 1979, chapter 7; Segura-Bedmar et al. 2013; Ehrmann et al. 2020"
+    citation = ("van Rijsbergen 1979, chapter 7; match=exact or ent_type: Segura-Bedmar et al. 2013; "
+                "match=fuzzy: Ehrmann et al. 2020")
 
 
 class _PartialMetric(QuotientMetric):

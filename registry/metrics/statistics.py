@@ -223,13 +223,13 @@ Linear = dict[str, Fraction]  # nonzero weights by name; "" is the constant
 
 
 def _to_ratio(expression: Expression) -> tuple[Linear, Linear] | None:
-    """Rewrite a formula as a quotient of two weighted sums, if it equals one.
+    """Write a formula as a quotient of two weighted sums, if it is one.
 
     For example, `1 - a/b` becomes `({"b": 1, "a": -1}, {"b": 1})`.
 
     Returns:
         Weights of numerator and denominator by name (the constant has the name ""); None if the formula has another
-        form.
+            form.
     """
     symbol, parts = expression.symbol, expression.parts
     if not parts:
@@ -271,9 +271,9 @@ def _add(a: Linear, b: Linear, sign: Fraction) -> Linear:
 
 
 def _multiply(a: Linear, b: Linear) -> Linear | None:
-    """Multiply two weighted sums; return None if neither is constant.
+    """Multiply two weighted sums, such as `2 * (1 - a)`.
 
-    A weighted sum such as `1 - a` is a dict of weights: `{"": 1, "a": -1}`.
+    A weighted sum is a dict of weights: `1 - a` is `{"": 1, "a": -1}`. The result is None if neither sum is constant.
     """
     if not b.keys() <= {""}:
         a, b = b, a

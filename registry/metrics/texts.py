@@ -276,7 +276,7 @@ class ChrF(_SegmentMetric):
     decimals = 2
     score_range = (0.0, 100.0)
     family = "chrf"
-    citation = "Popović 2015, 2017"
+    citation = "Popović 2015; word_order=2: Popović 2017"
 
     char_order: Literal[1, 2, 3, 4, 5, 6] = 6
     word_order: Literal[0, 1, 2] = 0
@@ -454,12 +454,6 @@ class ROUGE(QuotientMetric, ReferenceMetric):
 
 @dataclass(frozen=True)
 class _Tokenizer:
-    """Tokenizer for the library rouge-score, which calls its method `tokenize`.
-
-    Attributes:
-        unit: Unit of text: `whitespace` or `characters`.
-    """
-
     unit: str
 
     def tokenize(self, text: str) -> list[str]:

@@ -171,12 +171,6 @@ class Cluster:
             self._check_workers(client)  # check the workers that joined later, before the caller stores the results
 
     def _wait_for_result(self, future: Future) -> Any:
-        """Wait until a worker has computed a task, and return the result.
-
-        Raises:
-            RegistryError: The cluster has no worker for `patience` seconds, the task killed several workers, or the
-                scheduler does not answer any more.
-        """
         from distributed.scheduler import KilledWorker
 
         last_worker: float | None = None  # time at which the last worker was gone

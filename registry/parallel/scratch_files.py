@@ -22,10 +22,15 @@ Number = TypeVar("Number", bound=np.generic)
 
 
 def make_array(shape: tuple[int, ...], max_bytes: int, dtype: type[Number] | np.dtype[Number]) -> NDArray[Number]:
-    """Return an uninitialized array, in a temporary file if it is large.
+    """Return an array without initial values, in a temporary file if it is large.
 
-    An array of at most `max_bytes` bytes is in memory. The disk space of a file is reserved immediately. Otherwise, the
-    operating system would kill the process (SIGBUS) when the disk becomes full.
+    The disk space of a file is reserved immediately. Otherwise, the operating system would kill the process (SIGBUS)
+    when the disk becomes full.
+
+    Args:
+        shape: The shape of the array.
+        max_bytes: The largest size of an array in memory.
+        dtype: The type of the elements.
 
     Raises:
         RegistryError: The disk is full, or there is no folder for temporary files.
@@ -33,7 +38,7 @@ def make_array(shape: tuple[int, ...], max_bytes: int, dtype: type[Number] | np.
     size = math.prod(shape) * np.dtype(dtype).itemsize
     if size <= max_bytes:
         return np.empty(shape, dtype)
-    with _explaining(size, "increase --memory"), TemporaryFile() as file:
+    with _explain_disk_errors(size, "increase --memory"), TemporaryFile() as file:
         allocate(file, size)
         return np.memmap(file, dtype=dtype, mode="r+", shape=shape)
 
@@ -49,7 +54,7 @@ class SharedArray:
     def load(self) -> NDArray[Any]:
         """Return the array, mapped into memory from its file.
 
-        Other processes do not see changes of the array.
+        If a process changes the array, other processes do not see this.
         """
         return np.asarray(np.memmap(self.path, dtype=self.dtype, mode="c", shape=self.shape))
 
@@ -67,10 +72,10 @@ def shared_array(array: NDArray[np.generic], remedy: str) -> Iterator[SharedArra
     Raises:
         RegistryError: The disk is full, or there is no folder for temporary files.
     """
-    with _explaining(array.nbytes, remedy):
+    with _explain_disk_errors(array.nbytes, remedy):
         path = shared_folder() / f"{secrets.token_hex(8)}.array"
     try:
-        with _explaining(array.nbytes, remedy):
+        with _explain_disk_errors(array.nbytes, remedy):
             array.tofile(path)
         yield SharedArray(path, array.shape, array.dtype.str)
     finally:
@@ -78,7 +83,7 @@ def shared_array(array: NDArray[np.generic], remedy: str) -> Iterator[SharedArra
 
 
 @contextmanager
-def _explaining(size: int, remedy: str) -> Iterator[None]:
+def _explain_disk_errors(size: int, remedy: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:

@@ -37,7 +37,7 @@ from registry.store.database import Database
 from registry.store.embargoes import find_hidden, is_public
 from registry.store.files import Reach
 from registry.store.log import now, read_entries
-from registry.store.rows import driver_of, insert_many, quote
+from registry.store.rows import get_driver, insert_many, quote
 from registry.store.sources import fetch, is_stored
 from registry.store.statistics import load_statistics
 from registry.submission_fields import SUBMISSION_FIELDS
@@ -55,9 +55,9 @@ _WITHHELD_SCORES = """
 
 
 def sum_statistics(connection: Connection) -> Iterator[dict[str, Any]]:
-    """Sum the statistics of each score over items, for a public file without gold.
+    """Sum the statistics of all items, for a public file that hides single items.
 
-    From these sums, the scores can be computed again. Only tasks that withhold their gold need them.
+    Scores can be computed again from these sums. Only tasks that withhold their gold need them.
 
     Args:
         connection: Connection to the registry itself, with the temporary tables that list the public rows.
@@ -130,14 +130,17 @@ class _Entry(NamedTuple):
 
 
 def make_public_log(connection: Connection, manifests: Collection[str]) -> list[dict[str, Any]]:
-    """Return the log of a public file, as rows of the table `event`, oldest first.
+    """Make the log of a public file, which reveals no hidden names or scores.
 
-    Entries that would reveal hidden names or scores are left out or changed.
+    Log entries that would reveal them are left out or changed.
 
     Args:
         connection: Connection to the registry itself, with the temporary tables that list the public rows.
         manifests: Digests of the published manifests. Digests of other manifests are left out, because somebody could
             guess the names in a manifest, and check the guess with the digest.
+
+    Returns:
+        Rows of the table `event`, oldest first.
     """
     names = dict(map(tuple, connection.execute(_NAMES)))
     compared = set(connection.execute(_DIGESTS).scalars())
@@ -221,7 +224,7 @@ def publish(database: Database, output: Path, tasks: Sequence[str] = (), *, sour
                 raise InputError("this is a public file already; publish the registry from which it was made",
                                  path=database.named)
             _select_public(connection, tasks, time, with_sources=sources)
-            _copy(connection, path, time, is_partial=bool(tasks))
+            _copy_public_rows(connection, path, time, is_partial=bool(tasks))
             manifests = list(_load_past_manifests(connection))
             log = make_public_log(connection, {row["digest"] for row in manifests})
             totals = list(sum_statistics(connection))
@@ -236,9 +239,10 @@ def publish(database: Database, output: Path, tasks: Sequence[str] = (), *, sour
 
 @contextmanager
 def publish_temporarily(database: Database, *, sources: bool = False) -> Iterator[Database]:
-    """Yield a temporary registry that contains only the public data of a registry.
+    """Make a temporary public file of a registry, for a `with` block.
 
-    The file is deleted at the end of the `with` block. If `database` is already a public file, `database` is yielded.
+    A public file is a registry that contains only public data. If `database` is already a public file, it is used
+    itself. The temporary file is deleted at the end of the block.
     """
     with database.reading() as connection:
         is_published = is_public(connection)
@@ -252,7 +256,7 @@ def publish_temporarily(database: Database, *, sources: bool = False) -> Iterato
 
 
 def _select_public(connection: Connection, tasks: Sequence[str], time: datetime, *, with_sources: bool) -> None:
-    """Create temporary tables that list the rows to publish, by table.
+    """Create temporary tables with the ids of the rows to publish, one per table.
 
     Raises:
         UnknownNameError: A requested task does not exist.
@@ -263,7 +267,7 @@ def _select_public(connection: Connection, tasks: Sequence[str], time: datetime,
         if slug not in slugs:
             raise UnknownNameError("task", slug, slugs)
     hidden = find_hidden(connection, time)
-    driver = driver_of(connection)
+    driver = get_driver(connection)
     driver.execute("CREATE TEMP TABLE public_task (task_id INTEGER, slug VARCHAR, is_anonymous BOOLEAN, "
                    "is_blind BOOLEAN, has_gold BOOLEAN)")
     for row in rows:
@@ -276,9 +280,16 @@ def _select_public(connection: Connection, tasks: Sequence[str], time: datetime,
         driver.execute(f"CREATE TEMP TABLE {name} AS {select}", values)
 
 
-def _copy(connection: Connection, path: Path, time: datetime, *, is_partial: bool) -> None:
-    """Copy the public rows and columns of all tables into the new file at `path`."""
-    driver = driver_of(connection)
+def _copy_public_rows(connection: Connection, path: Path, time: datetime, *, is_partial: bool) -> None:
+    """Copy the public rows and columns of all tables into a new file.
+
+    Args:
+        connection: Connection to the registry, with the temporary tables that list the public rows.
+        path: Path of the new file.
+        time: The file gets the data that is public at this time.
+        is_partial: Whether only some tasks are published.
+    """
+    driver = get_driver(connection)
     driver.execute(f"ATTACH {quote(path)} AS {_PUBLIC} (READ_WRITE)")
     # The stored order of rows depends on hidden names, or on tasks that are not published.
     is_sorted = is_partial or connection.exec_driver_sql("SELECT bool_or(is_anonymous) FROM public_task").scalar()
@@ -300,7 +311,7 @@ def _copy(connection: Connection, path: Path, time: datetime, *, is_partial: boo
 
 
 def _make_select(name: str, table: PublicTable) -> tuple[dict[str, str], str]:
-    """Return the SQL that selects the published rows and columns of a table.
+    """Make the SQL that selects the published rows and columns of a table.
 
     Args:
         name: Name of the table.
@@ -323,10 +334,13 @@ def _make_select(name: str, table: PublicTable) -> tuple[dict[str, str], str]:
 
 
 def _load_past_manifests(connection: Connection) -> Iterator[dict[str, Any]]:
-    """Yield all past manifests of published tasks, as rows of the table `source`.
+    """Load all past manifests of published tasks, to show past leaderboards.
 
-    The manifests are necessary to show past leaderboards. If a task is anonymous, manifests with a candidate system are
-    left out, because the candidate is the name of a participant.
+    In an anonymous task, manifests that name a candidate system are left out, because this is the name of a
+    participant.
+
+    Yields:
+        Rows of the table `source`.
     """
     is_anonymous = dict(map(tuple, connection.exec_driver_sql("SELECT slug, is_anonymous FROM public_task").all()))
     yielded = set[str]()
@@ -352,10 +366,10 @@ def _load_past_manifests(connection: Connection) -> Iterator[dict[str, Any]]:
 
 
 def _declare_plain_ranks(connection: Connection) -> None:
-    """Set the kind of rank ranges to `range` in tasks that withhold their gold.
+    """Change the stored rank ranges of tasks that withhold their gold to `range`.
 
-    Other kinds resample the statistics of items, which the public file does not contain. The setting in the stored
-    manifest of the task is replaced.
+    Other kinds of rank ranges resample items, which the public file does not contain. The setting in the stored
+    manifest is set to `range`.
     """
     table = models.task
     for row in connection.execute(table.select()).all():

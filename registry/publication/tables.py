@@ -167,8 +167,8 @@ class PublicTable:
         rows: SQL after FROM that selects the published rows; the name of the table is `t`.
         columns: Names of the columns that are published without change, separated by spaces. Columns with ids are not
             listed, because all ids change.
-        changed: SQL expression of each column whose published value differs from the stored value, by name. For a
-            column with ids, the expression is a stored id, which the new id then replaces.
+        changed: SQL expressions of columns whose published value differs from the stored value, by name. The expression
+            of a column with ids returns stored ids, which are then replaced by the new ids.
         order: SQL sort key of the rows, which determines the new ids; empty if the table has no ids.
         condition: SQL condition that published rows fulfil.
     """

@@ -145,7 +145,10 @@ def _parse_tree(driver: Any, select: str, query: Query) -> Any:
 
 
 def _collect_names(tree: Any) -> set[tuple[str, str]]:
-    """List all functions, tables and views that a syntax tree uses.
+    """Collect the names of all functions, tables and views in a query.
+
+    Args:
+        tree: The syntax tree of the query.
 
     Returns:
         Pairs of a kind and a name, which are the arguments of `is_denied`.

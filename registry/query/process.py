@@ -158,9 +158,13 @@ def _end_with_parent() -> None:
 
 
 def answer(request: QueryRequest, output: TextIO) -> tuple[int, str]:
-    """Run a query in this process, and write its rows to `output`.
+    """Run a query in this process, and write its rows.
 
     The limits of the request are set for the whole process and remain.
+
+    Args:
+        request: The query with its format and limits.
+        output: File for the rows.
 
     Returns:
         The exit status, and a report as JSON: the notes, or the message and the excerpt of the error.

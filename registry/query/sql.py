@@ -20,7 +20,7 @@ from registry.query.request import Query, QueryRequest
 from registry.rendering.render import render, render_rows
 from registry.rendering.table import Table
 from registry.store.files import explain
-from registry.store.rows import driver_of, quote
+from registry.store.rows import get_driver, quote
 
 _NO_VALUES = re.compile("prepared statement parameters: |not provided for the following parameters: ")  # 1.5, 2.0
 _NO_MEMORY = "Memory allocation failure"  # message of DuckDB if the operating system refuses memory
@@ -50,13 +50,13 @@ class QueryResult:
 def run_query(connection: Connection, query: Query) -> QueryResult:
     """Start a user's query; its rows are computed when they are read.
 
-    The errors may be raised by this function, or later while rows are read.
+    Errors are raised by this function, or later while rows are read.
 
     Raises:
         QueryError: The query is not exactly one SELECT or EXPLAIN, or DuckDB rejects it.
         MemoryError: The query needs more memory than permitted.
     """
-    cursor = driver_of(connection).duplicate()
+    cursor = get_driver(connection).duplicate()
     notes = execute(cursor, query)
     return QueryResult([column[0] for column in cursor.description], fetch_batches(cursor, query), notes)
 
@@ -65,7 +65,8 @@ def execute(cursor: Any, query: Query) -> list[str]:
     """Start a user's query on a cursor of DuckDB, and return notes for the user.
 
     Raises:
-        QueryError, MemoryError: As `run_query`.
+        QueryError: The query is not exactly one SELECT or EXPLAIN, or DuckDB rejects it.
+        MemoryError: The query needs more memory than permitted.
     """
     with translate_errors(query):
         checked = check(cursor, query)
@@ -80,13 +81,13 @@ def describe_columns(cursor: Any, query: Query) -> list[str]:
     A repeated name gets a number.
 
     Raises:
-        QueryError: As `run_query`.
+        QueryError: The query is not exactly one SELECT or EXPLAIN, or DuckDB rejects it.
     """
     with translate_errors(query, first_line=2):
         checked = check(cursor, query)
         if checked.explains:
             return ["explain_key", "explain_value"]
-        cursor.execute(_wrap(cursor, query, checked, "FROM", "LIMIT 0"), dict(query.parameters) or None)
+        cursor.execute(_wrap_query(cursor, query, checked, "FROM", "LIMIT 0"), dict(query.parameters) or None)
     return [column[0] for column in cursor.description]
 
 
@@ -94,7 +95,8 @@ def count_rows(cursor: Any, query: Query) -> int:
     """Run a query, and return the number of its rows.
 
     Raises:
-        QueryError, MemoryError: As `run_query`.
+        QueryError: The query is not exactly one SELECT or EXPLAIN, or DuckDB rejects it.
+        MemoryError: The query needs more memory than permitted.
     """
     with translate_errors(query, first_line=2):
         checked = check(cursor, query)
@@ -102,7 +104,7 @@ def count_rows(cursor: Any, query: Query) -> int:
             execute(cursor, query)
             return len(cursor.fetchall())
         _unpack_texts(cursor, checked)
-        select = _wrap(cursor, query, checked, "SELECT count(*) FROM")
+        select = _wrap_query(cursor, query, checked, "SELECT count(*) FROM")
         (n,) = cursor.execute(select, dict(query.parameters) or None).fetchone()
     return int(n)
 
@@ -117,17 +119,18 @@ def write_parquet(connection: Connection, query: Query, path: Path, max_rows: in
         max_rows: Largest number of rows; None means no limit.
 
     Raises:
-        QueryError, MemoryError: As `run_query`.
+        QueryError: The query is not exactly one SELECT or EXPLAIN, or DuckDB rejects it.
+        MemoryError: The query needs more memory than permitted.
         LimitError: The result has more than `max_rows` rows.
         StoreError: The file cannot be written.
     """
-    driver = driver_of(connection).duplicate()
+    driver = get_driver(connection).duplicate()
     with translate_errors(query, first_line=2):
         checked = check(driver, query)
         if checked.explains:
             raise QueryError("EXPLAIN has no rows for a parquet file; choose another --format", path=query.source)
         notes = _unpack_texts(driver, checked)
-        select = _wrap(driver, query, checked, "FROM", "" if max_rows is None else f"LIMIT {max_rows + 1}")
+        select = _wrap_query(driver, query, checked, "FROM", "" if max_rows is None else f"LIMIT {max_rows + 1}")
         copy = f"COPY ({select}) TO {quote(path)} (FORMAT parquet, USE_TMP_FILE false)"
         try:
             (n_rows,) = driver.execute(copy, dict(query.parameters) or None).fetchone()
@@ -153,7 +156,7 @@ def _unpack_texts(driver: Any, checked: CheckedQuery) -> list[str]:
     return unpack(driver)
 
 
-def _wrap(driver: Any, query: Query, checked: CheckedQuery, prefix: str, suffix: str = "") -> str:
+def _wrap_query(driver: Any, query: Query, checked: CheckedQuery, prefix: str, suffix: str = "") -> str:
     """Put a checked query into a larger SELECT as a subquery, and check the result.
 
     Args:
@@ -163,11 +166,11 @@ def _wrap(driver: Any, query: Query, checked: CheckedQuery, prefix: str, suffix:
         prefix: SQL before the subquery, such as `SELECT count(*) FROM`.
         suffix: SQL after the subquery.
     """
-    select = f"{prefix} (\n{_remove_end(checked.sql)}\n) {suffix}"
+    select = f"{prefix} (\n{_strip_end(checked.sql)}\n) {suffix}"
     return check(driver, replace(query, sql=select)).sql
 
 
-def _remove_end(sql: str) -> str:
+def _strip_end(sql: str) -> str:
     """Remove the semicolons and comments at the end of a statement."""
     text = sql.encode()
     end = len(text)
@@ -183,10 +186,11 @@ def _make_row_error(max_rows: int) -> LimitError:
 
 
 def fetch_batches(cursor: Any, query: Query) -> Iterator[list[Row]]:
-    """Yield the rows of a running query in batches, and explain DuckDB's errors.
+    """Yield the rows of a running query in batches, and translate DuckDB's errors.
 
     Raises:
-        QueryError, MemoryError: As `run_query`.
+        QueryError: DuckDB rejects the query.
+        MemoryError: The query needs more memory than permitted.
     """
     while True:
         with translate_errors(query):
@@ -198,7 +202,9 @@ def fetch_batches(cursor: Any, query: Query) -> Iterator[list[Row]]:
 
 @contextmanager
 def translate_errors(query: Query, *, first_line: int = 1) -> Iterator[None]:
-    """Convert DuckDB's errors in a block into errors that refer to the user's SQL.
+    """Translate errors of DuckDB in a `with` block into errors about the user's SQL.
+
+    The user's query may be a part of the SQL that DuckDB runs.
 
     Args:
         query: The user's query.
@@ -242,10 +248,12 @@ def _join_lines(message: str) -> str:
 
 
 def write_result(connection: Connection, request: QueryRequest, output: TextIO) -> list[str]:
-    """Run a query, write its result in the requested format, and return notes.
+    """Run a query, and write its result in the requested format.
 
-    A Parquet file is written to the path in the request. Other formats are written to `output`. The notes are for the
-    user.
+    A Parquet file is written to the path in the request, other formats to `output`.
+
+    Returns:
+        Notes for the user.
 
     Raises:
         QueryError: The query is invalid or not permitted.

@@ -121,9 +121,10 @@ class _Files:
 
 
 def _load_items(driver: Any, files: _Files, gold_revision_id: int, reader: str) -> list[tuple[int, Item]] | None:
-    """Return the items of one version of the gold as pairs of an id and an item.
+    """Load the items of one version of the gold from its stored files.
 
-    Returns None if a file of the gold is not in the database.
+    Returns:
+        Pairs of an id and an item; None if a file of the gold is not in the database.
     """
     documents = dict[str, Document]()
     for role, digest in driver.execute(
@@ -147,7 +148,7 @@ def _join_words(item: Item) -> str:
 
 
 def _add_texts(driver: Any, files: _Files, test_set_id: int, items: Sequence[tuple[int, Item]]) -> int:
-    """Insert rows with sources, references and the output texts of all runs.
+    """Add rows to `item_text` with sources, references and outputs of all runs.
 
     Args:
         driver: DuckDB's own connection.
@@ -188,7 +189,7 @@ def _column(columns: Mapping[str, str], name: str) -> str:
 
 
 def _add_words(driver: Any, test_set_id: int, items: Sequence[tuple[int, Item]]) -> None:
-    """Insert rows with the words of sentences and the answers of all runs.
+    """Add rows to `item_text` with the words of sentences and all runs' answers.
 
     Args:
         driver: DuckDB's own connection.

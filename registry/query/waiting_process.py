@@ -26,9 +26,9 @@ _children = threading.RLock()
 
 
 def prepare() -> None:
-    """Start the fork server, from which all processes for queries are forked.
+    """Prepare for the fast start of processes that run queries.
 
-    Call this in the main thread.
+    The fork server, from which they are forked, is started. Call this in the main thread.
     """
     preload(["registry.query.waiting_process", "registry.query.warm"])
 
@@ -92,7 +92,7 @@ class WaitingProcess:
 
 
 class _Rows(io.RawIOBase):
-    """A file object that sends its content to the parent process in pieces."""
+    """File object that sends what is written to the parent process, in pieces."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
-from registry.column_names import columns_of, is_called, is_measure, is_size, usual_form
+from registry.column_names import find_columns, has_role, is_measure, is_size, normalize
 from registry.errors import InputError, listed
 from registry.metrics import BLEU, CER, WER, Metric, Spearman
 from registry.metrics.texts import choose_tokenizer
@@ -71,14 +71,15 @@ _PARTS = 4  # maximum number of suggestions for the columns that name an item
 
 
 def plan_answers(gold: Document, systems: Sequence[SystemFile], request: Request) -> Plan | None:
-    """Find out how to read a gold and systems that are tables or plain lines.
-
-    The result names the columns of items, gold and answers; it is None if a file has another format.
+    """Find out how to read gold and system files that are tables or plain lines.
 
     Args:
         gold: The gold file.
         systems: The files of the systems.
         request: The options of the user.
+
+    Returns:
+        The columns of items, gold and answers; None if a file has another format.
 
     Raises:
         QuestionError: The purpose of a column is unclear, so the user must name it.
@@ -109,7 +110,7 @@ def plan_answers(gold: Document, systems: Sequence[SystemFile], request: Request
     ask_about_groups(gold_table, items, request, questions)
     if kind == "score" and value is not None:
         ask_about_codes(gold_table.cells(value), request, questions)
-    shown = [gold_table.shown(), *(f"of {table.document.path}: {table.shown()}" for table in system_tables[:1]
+    shown = [gold_table.preview(), *(f"of {table.document.path}: {table.preview()}" for table in system_tables[:1]
                               if table.names != gold_table.names)]
     questions.raise_if_any(gold.path, "; ".join(shown))
     assert value is not None
@@ -133,7 +134,7 @@ def plan_answers(gold: Document, systems: Sequence[SystemFile], request: Request
 def read_all(documents: Sequence[Document], request: Request) -> list[Table] | None:
     """Read several files as tables; return None if one file is not a table.
 
-    If it is unclear whether a file has a header, a comparison with the other files decides.
+    If it is unclear whether a file has a header, the other files help to decide.
 
     Raises:
         QuestionError: It is unclear whether the first lines name the columns.
@@ -146,18 +147,18 @@ def read_all(documents: Sequence[Document], request: Request) -> list[Table] | N
     tables = [table if table.header is not None else _decide_header(table, tables, request) for table in tables]
     for table in tables:
         if request.value is None or request.value[0] == "score":
-            refuse_unusual_numbers(table, [name for name in table.names if not is_called(name, "item") and (
+            refuse_unusual_numbers(table, [name for name in table.names if not has_role(name, "item") and (
                 request.value is None or name in request.value[1])])
     return tables
 
 
 def _decide_header(table: Table, tables: Sequence[Table], request: Request) -> Table:
-    """Compare a table with others to decide whether its first line names the columns.
+    """Decide whether the first line of a table names the columns, and read it again.
 
-    The file is then read again with this decision.
+    The tables of the other files help to decide.
 
     Args:
-        table: A table for which the decision is open.
+        table: A table for which this is unclear.
         tables: The tables of all files.
         request: The options of the user.
 
@@ -194,7 +195,7 @@ def _choose_all_items(gold: Table, system_tables: Sequence[Table], request: Requ
                       questions: Questions) -> tuple[list[str], list[list[str]]]:
     """Choose the columns that name the items, in the gold and in each system's table.
 
-    The lists are empty if the files have no names of items, and rows are aligned by position.
+    The lists are empty if the files have no names of items. Rows are then matched by position.
 
     Args:
         gold: The table of the gold.
@@ -231,9 +232,9 @@ def _first_of_two(table: Table, request: Request) -> list[str]:
 
 def choose_items(table: Table, request: Request, questions: Questions, system_tables: Sequence[Table] = (), *,
                  system: Sequence[str] = ()) -> list[str]:
-    """Choose the columns that together name the item of a row, by their names.
+    """Choose the columns that together name the item of a row, by usual column names.
 
-    If no or several choices are possible, a question is recorded and the result is empty.
+    If no or several choices are possible, the user is asked later, and the result is empty.
 
     Args:
         table: The table. Without a header, the first of two columns names the items.
@@ -247,16 +248,16 @@ def choose_items(table: Table, request: Request, questions: Questions, system_ta
     if not table.header and len(table.names) == 2:
         usual = [table.names[0]]
     alone = [name for name in usual if table.is_unique([name, *varying])]
-    runs = [name for name in columns_of(table.names, "run") if name not in varying and len({*table.cells(name)}) > 1]
+    runs = [name for name in find_columns(table.names, "run") if name not in varying and len({*table.cells(name)}) > 1]
     if alone:
         if (repeated := _find_repeated_item(table, runs, varying)) is not None:
             questions.add(f"column {repeated[0]!r} occurs in several rows, which {repeated[1]!r} numbers", {
                 option("--item", alone[0]): "these rows are different items",
                 f"{option('--item', repeated[0])} --runs fixed": "they are runs of an item: average them"})
         return alone[:1]
-    parts = [name for name in (*columns_of(table.names, "part"), *columns_of(table.names, "group"), *request.pool)
+    parts = [name for name in (*find_columns(table.names, "part"), *find_columns(table.names, "group"), *request.pool)
              if name in table.names and name not in (*varying, *runs)]
-    weak = [name for name in usual if len(usual) > 1 and usual_form(name) in ("sample", "sample_id", "sample_idx", "no",
+    weak = [name for name in usual if len(usual) > 1 and normalize(name) in ("sample", "sample_id", "sample_idx", "no",
                                                                               "nr", "number", "idx")]
     for size in (2, 3):
         candidates = [columns for columns in combinations(dict.fromkeys([*parts, *usual]), size)
@@ -272,7 +273,7 @@ def choose_items(table: Table, request: Request, questions: Questions, system_ta
         _ask_about_repeated(table, usual[0], varying, questions, weak, is_alone=not system and not system_tables)
         return []
     answers: dict[str, str] = {}
-    free = [name for name in table.names[:8] if name not in varying and not is_called(
+    free = [name for name in table.names[:8] if name not in varying and not has_role(
         name, "system", "run", "group", "meta", "score", "gold", "label") and not (
         are_numbers(table.cells(name)) and any("." in cell for cell in table.cells(name)))]
     for columns_ in (*((name,) for name in free), *combinations(free, 2)):
@@ -297,7 +298,7 @@ def _are_crossed(table: Table, columns: Sequence[str]) -> bool:
 
 def _ask_about_repeated(table: Table, item: str, varying: Sequence[str], questions: Questions, weak: Sequence[str], *,
                         is_alone: bool) -> None:
-    """Record a question: why does the same item occur in several rows?
+    """Ask the user why the same item occurs in several rows.
 
     Possible reasons are several systems, runs or test sets, or further columns that belong to the item's name.
 
@@ -314,20 +315,20 @@ def _ask_about_repeated(table: Table, item: str, varying: Sequence[str], questio
     for name in table.names:
         cells = table.cells(name)
         is_decimal = are_numbers(cells) and any("." in cell for cell in cells)
-        if name in (item, *varying) or is_decimal or is_called(name, "score", "gold", "label", "answer") or is_measure(
+        if name in (item, *varying) or is_decimal or has_role(name, "score", "gold", "label", "answer") or is_measure(
                 name) or not table.is_unique([item, name, *varying]):
             continue
         average = {f"--option run={name} --runs fixed": "average them for each system and item"} if is_long else {}
-        if is_called(name, "group"):
+        if has_role(name, "group"):
             return  # `ask_about_groups` asks
-        if is_called(name, "run"):
+        if has_role(name, "run"):
             answers |= average or {option("--by", name): "a board for each run"}
-        elif is_called(name, "part"):
+        elif has_role(name, "part"):
             answers |= group_options(name)
-        elif is_called(name, "system"):
+        elif has_role(name, "system"):
             answers |= {f"--option system={name}": "it names the systems"} if is_alone else {
                 option("--by", name): "a board for each of its values"}
-        elif is_called(name, "meta"):
+        elif has_role(name, "meta"):
             answers |= {**average, option("--by", name): "a board for each of its values"}
         elif 2 * len({*cells}) <= len(cells) or name in weak:
             answers |= {f"{option('--item', item)} {option('--item', name)}": "these rows are different items" + (
@@ -340,18 +341,22 @@ def _ask_about_repeated(table: Table, item: str, varying: Sequence[str], questio
 
 
 def _find_repeated_item(table: Table, runs: Sequence[str], varying: Sequence[str]) -> tuple[str, str] | None:
-    """Return a column of items and a column of runs if items occur once per run.
+    """Find a column that names the items in a table of several runs.
 
-    Most combinations of item and run must have a row. The result is None if there are no such columns.
+    If the table also has a column that numbers the runs, each pair of item and run must have at most one row, and most
+    pairs must have one.
 
     Args:
         table: The table.
         runs: The columns that may number runs.
         varying: Columns that are known to distinguish rows of an item, such as the system.
+
+    Returns:
+        The column of items and the column of runs; None if there are no such columns.
     """
     for run in runs:
         for name in table.names:
-            if name != run and name not in varying and is_called(name, "item", "given") and not (
+            if name != run and name not in varying and has_role(name, "item", "given") and not (
                     table.is_unique([name, *varying])) and table.is_unique([name, run, *varying]) and (
                     len(table.rows) >= _MOST * len({*table.cells(name)}) * len({*table.cells(run)})):
                 return name, run
@@ -404,19 +409,20 @@ def _choose_same_items(table: Table, gold: Table, columns: Sequence[str], reques
         if table.header is False and not table.is_lines and 2 * len(shared & {*table.cells(table.names[0])}) > len(
                 table.rows):
             return [table.names[0]]
-    questions.add(f"no column of {table.document.path} ({table.shown()}) has the name of the gold's column of items", {
+    questions.add(f"no column of {table.document.path} ({table.preview()}) has the name of the gold's column of "
+                  "items", {
         "--item COLUMN": "a name or number that all files have"})
     return []
 
 
 def require_column(table: Table, name: str) -> str:
-    """Return the column with a name, or with a number if the table has no header.
+    """Return the column that the user names, or numbers if the table has no header.
 
     Raises:
         InputError: The table has no such column.
     """
     if (column := table.column(name)) is None:
-        raise table.document.error(f"no column {name!r}; columns: {table.shown()}")
+        raise table.document.error(f"no column {name!r}; columns: {table.preview()}")
     return column
 
 
@@ -433,9 +439,9 @@ def _choose_values(gold: Table, system_tables: Sequence[Table], items: list[str]
         questions: Collects questions about unclear columns.
 
     Returns:
-        The gold's column, the kind of values (`label`, `score` or `segment`), and the column of each system. If
-            something
-        is unclear, the kind is None or the list is empty.
+        The column of the gold, the kind of values (`label`, `score` or `segment`), and the column of each system. If
+            this
+        is unclear, the kind is None or the list of columns is empty.
     """
     kinds = find_possible_kinds(request)
     if not kinds and (request.sets is not None or _find_label_lists(gold)):
@@ -467,7 +473,7 @@ def _choose_values(gold: Table, system_tables: Sequence[Table], items: list[str]
            for column, table, keys in zip(likely, system_tables, own_items, strict=True)]
     for table, keys, column in zip(system_tables, own_items, columns, strict=True):
         if column is None:
-            questions.add(f"the column of the system's answers in {table.document.path} ({table.shown()}) is open", {
+            questions.add(f"the column of the system's answers in {table.document.path} ({table.preview()}) is open", {
                 f"{option(OPTION[kind], value)} {option(OPTION[kind], name)}": "" for name in table.names
                 if name not in keys})
             return value, kind, []
@@ -480,10 +486,10 @@ def _find_label_lists(table: Table) -> list[str]:
 
 
 def require_list(table: Table, name: str | None) -> str:
-    """Return the name of a column with lists of labels; raise an error if it is None.
+    """Check that a file has a column with lists of labels, and return its name.
 
     Raises:
-        InputError: The file has no such column.
+        InputError: The name is None: the file has no such column.
     """
     if name is None:
         raise table.document.error("has no list of labels in each item, as the gold has")
@@ -505,9 +511,9 @@ def find_possible_kinds(request: Request) -> list[Kind]:
 
 def _choose_gold_value(table: Table, items: Sequence[str], system_tables: Sequence[Table], request: Request,
                        kinds: Sequence[Kind], questions: Questions) -> str | None:
-    """Choose the column with the gold values; None if it is unclear.
+    """Choose the column with the gold values.
 
-    The question to the user is then recorded.
+    If it is unclear, the user is asked later, and the result is None.
 
     Args:
         table: The table of the gold.
@@ -529,17 +535,17 @@ def _choose_gold_value(table: Table, items: Sequence[str], system_tables: Sequen
         if len(names) > 1 or not any(system_table.column(names[0]) for system_table in system_tables):
             return require_column(table, names[0])
     if table.header and len(rest) > 1:
-        texts = columns_of(rest, "text")
-        usual = list(dict.fromkeys([*columns_of(rest, "gold"), *columns_of(rest, "label")]))
-        tiers = [usual, columns_of(rest, "score"), texts]
+        texts = find_columns(rest, "text")
+        usual = list(dict.fromkeys([*find_columns(rest, "gold"), *find_columns(rest, "label")]))
+        tiers = [usual, find_columns(rest, "score"), texts]
         if list(kinds) == ["segment"]:
-            tiers = [[name for name in usual if not is_called(name, "label")], texts]
+            tiers = [[name for name in usual if not has_role(name, "label")], texts]
         elif list(kinds) == ["score"]:
-            tiers = [columns_of(rest, "gold"), columns_of(rest, "score"), usual]
+            tiers = [find_columns(rest, "gold"), find_columns(rest, "score"), usual]
         chosen = next((tier for tier in tiers if tier), [])
-        answer_names = {name for system_table in system_tables for name in columns_of(system_table.names, "answer")}
+        answer_names = {name for system_table in system_tables for name in find_columns(system_table.names, "answer")}
         if len(chosen) > 1:
-            chosen = [name for name in chosen if name not in answer_names or not is_called(name, "answer")] or chosen
+            chosen = [name for name in chosen if name not in answer_names or not has_role(name, "answer")] or chosen
         if len(chosen) == 1:
             return chosen[0]
         rest = chosen or rest
@@ -548,7 +554,7 @@ def _choose_gold_value(table: Table, items: Sequence[str], system_tables: Sequen
     if not rest and len(lists := _find_label_lists(table)) == 1:
         return lists[0]
     if not rest:
-        raise table.document.error(f"has items and no column of labels, numbers or texts; columns: {table.shown()}")
+        raise table.document.error(f"has items and no column of labels, numbers or texts; columns: {table.preview()}")
     answers = {option(OPTION[kind], name): "" for name in rest for kind in _filter_kinds(table.cells(name), kinds)}
     if len(rest) > 1 and all({*map(str.casefold, table.cells(name))} <= {"0", "1", "true", "false"} for name in rest):
         answers |= {"--as multilabel": "all columns: an item may have several labels"}
@@ -557,9 +563,9 @@ def _choose_gold_value(table: Table, items: Sequence[str], system_tables: Sequen
 
 
 def _filter_kinds(cells: Sequence[str], kinds: Sequence[Kind]) -> list[Kind]:
-    """Return the kinds of values that the content of cells allows.
+    """Return the kinds of values that cells probably have: label, score or segment.
 
-    A kind is `label`, `score` or `segment`. If none of `kinds` is likely, all are returned.
+    If none of `kinds` is likely, all are returned.
     """
     filled = [cell for cell in cells if cell.strip()]
     if are_numbers(filled):
@@ -575,8 +581,9 @@ def _choose_system_value(table: Table, gold: Table, value: str, items: Sequence[
                          request: Request, kind: Kind | None) -> str | None:
     """Choose the column with the answers of a system; return None if it is unclear.
 
-    Candidates in this order: the column that the user names, the only column, columns with usual names such as
-    `prediction`, the column with the name of the gold's column, and a column with a usual name for the kind of values.
+    The first of these columns is chosen: the column that the user names, the only column, a column with a usual name
+    such as `prediction`, the column with the same name as in the gold, or a column with a usual name for the kind of
+    values.
 
     Args:
         table: The table of the system.
@@ -589,7 +596,7 @@ def _choose_system_value(table: Table, gold: Table, value: str, items: Sequence[
     """
     repeats_gold = table.document.path == gold.document.path or request.gold == value  # as rows of one table do
     rest = [name for name in table.names if name not in items and not (repeats_gold and name == value) and not (
-        len({*table.cells(name)}) == 1 and is_called(name, "system", "run"))]
+        len({*table.cells(name)}) == 1 and has_role(name, "system", "run"))]
     if request.value is not None:
         names = request.value[1]
         for name in reversed(names):
@@ -603,7 +610,7 @@ def _choose_system_value(table: Table, gold: Table, value: str, items: Sequence[
         return rest[0]
     if not rest and not repeats_gold:
         lists = f"; {next(iter(table.nested))!r} has lists: write a label or a text" if table.nested else ""
-        raise table.document.error(f"has items and no column of answers; columns: {table.shown()}{lists}")
+        raise table.document.error(f"has items and no column of answers; columns: {table.preview()}{lists}")
     if not rest:
         raise table.document.error("is the gold, and a system as well; name it once, unless it has a column of the "
                                    "system's answers too")
@@ -611,19 +618,19 @@ def _choose_system_value(table: Table, gold: Table, value: str, items: Sequence[
         if gold.header is False and value in rest and len(table.names) == len(gold.names):
             return value
         return None
-    answers = [name for name in columns_of(rest, "answer") if name != value] or list(columns_of(rest, "answer"))
+    answers = [name for name in find_columns(rest, "answer") if name != value] or list(find_columns(rest, "answer"))
     if len(answers) > 1 and kind is not None:
-        answers = [name for name in answers if is_called(name, _get_role(kind))] or answers
+        answers = [name for name in answers if has_role(name, _get_role(kind))] or answers
     if answers and value in rest and answers != [value] and not _is_copy(table, items, gold, gold_items, value):
         return None
     if answers:
         return answers[0] if len(answers) == 1 else None
     if value in rest:
         return value
-    folded = [name for name in rest if usual_form(name) == usual_form(value)]
+    folded = [name for name in rest if normalize(name) == normalize(value)]
     if len(folded) == 1:
         return folded[0]
-    usual = columns_of(rest, "label" if kind is None else _get_role(kind))
+    usual = find_columns(rest, "label" if kind is None else _get_role(kind))
     return usual[0] if len(usual) == 1 else None
 
 
@@ -643,7 +650,7 @@ def choose_kind(gold: Sequence[str], answers: Sequence[Sequence[str]], names: Se
                 request: Request, questions: Questions, *, columns: tuple[str, str | None]) -> Kind | None:
     """Decide whether values are labels, numbers (scores) or texts.
 
-    If this is unclear, the result is None and a question to the user is recorded.
+    If this is unclear, the user is asked later, and the result is None.
 
     Args:
         gold: The gold values.
@@ -663,7 +670,7 @@ def choose_kind(gold: Sequence[str], answers: Sequence[Sequence[str]], names: Se
     filled = [cell for cell in gold if cell.strip()]
     values = {*filled}
     answered = {cell.strip() for cells in answers for cell in cells if cell.strip()}
-    calls = {kind: any(is_called(name, _get_role(kind)) for name in names) for kind in _READERS}
+    calls = {kind: any(has_role(name, _get_role(kind)) for name in names) for kind in _READERS}
     means: dict[Kind, str]
     if are_numbers(filled):
         whole = all(float(cell).is_integer() for cell in values if is_number(cell))
@@ -715,13 +722,13 @@ def _if_open(kind: Kind, kinds: Sequence[Kind]) -> Kind:
 
 
 def plan_lines(gold: Document, systems: Sequence[SystemFile]) -> Plan:
-    """Return the plan for plain text files: line n of each file belongs to item n."""
+    """Make the plan for reading plain text files: line n belongs to item n."""
     read = tuple(System(file.name, file.document, Lines.build(repair_option(file.document))) for file in systems)
     return Plan(gold, Lines.build(repair_option(gold)), read, ("--as lines",), choose_text_metric(read_lines(gold), ()))
 
 
 def choose_text_metric(texts: Sequence[str], names: Sequence[str]) -> Metric | None:
-    """Choose the metric for texts by their script; None: the default is suitable.
+    """Choose the metric for texts by their script; None if the default is suitable.
 
     Texts without blanks between words need another tokenizer of BLEU. Columns called `transcript` are scored by WER, or
     by CER in such scripts.
@@ -731,7 +738,7 @@ def choose_text_metric(texts: Sequence[str], names: Sequence[str]) -> Metric | N
         names: The names of the columns with texts.
     """
     tokenizer = choose_tokenizer(texts)
-    if any(usual_form(name) in ("transcript", "transcription") for name in names):
+    if any(normalize(name) in ("transcript", "transcription") for name in names):
         return WER() if tokenizer is None else CER()
     return None if tokenizer is None else BLEU(tokenize=tokenizer)
 
@@ -777,7 +784,7 @@ def make_reader(table: Table, kind: str, items: Sequence[str], values: Mapping[s
 
 def plan_tables(gold: Table, items: list[str], value: str, kind: Kind,
           systems: Sequence[tuple[SystemFile, Table, list[str], str]], request: Request) -> Plan:
-    """Return the plan for reading tables, after all columns have been chosen.
+    """Make the plan for reading all tables from the columns that were chosen.
 
     Args:
         gold: The table of the gold.
@@ -791,9 +798,9 @@ def plan_tables(gold: Table, items: list[str], value: str, kind: Kind,
         return _plan_sets(gold, items, value, systems, request)
     format_ = _READERS[kind]
     gold_option, answer_option = _VALUE[format_]
-    documents = [name for name in columns_of(gold.names, "document") if name not in (*items[-1:], value)
+    documents = [name for name in find_columns(gold.names, "document") if name not in (*items[-1:], value)
                  and ENOUGH_DOCUMENTS <= len({*gold.cells(name)}) < len(gold.rows)][:1]
-    sources = [name for name in gold.names if usual_form(name) in ("source", "src") and all(
+    sources = [name for name in gold.names if normalize(name) in ("source", "src") and all(
         map(str.strip, gold.cells(name)))][:1] if kind == "segment" and gold.header else []
     values = {gold_option: value, **({"source": sources[0]} if sources else {})}
     reader = make_reader(gold, format_, items, values, attributes=documents, options=request.options)
@@ -807,8 +814,8 @@ def plan_tables(gold: Table, items: list[str], value: str, kind: Kind,
                                                                  options=own_options)))
         if renamed:
             notes.append(f"labels of {file.name}: " + ", ".join(f"{old} is {new}" for old, new in renamed.items()))
-        if table.written != gold.written and table.document.path != gold.document.path:
-            notes.append(f"{file.name}: {table.written}")
+        if table.layout != gold.layout and table.document.path != gold.document.path:
+            notes.append(f"{file.name}: {table.layout}")
     metric: Metric | None = Spearman() if kind == "score" else None
     if kind == "segment":
         metric = choose_text_metric(gold.cells(value), [value, *(column for *_, column in systems)])
@@ -827,16 +834,22 @@ def plan_tables(gold: Table, items: list[str], value: str, kind: Kind,
 
 def _plan_sets(gold: Table, items: list[str], value: str,
                systems: Sequence[tuple[SystemFile, Table, list[str], str]], request: Request) -> Plan:
-    """Return the plan for reading sets of labels, such as `anger|joy`, from tables.
+    """Make the plan for reading tables with sets of labels, such as `anger|joy`.
 
-    The sets are converted to JSON files, because no reader reads sets in tables. The arguments are those of
-    `plan_tables`.
+    The sets are converted to JSON files, because no reader reads sets in tables.
+
+    Args:
+        gold: The table of the gold.
+        items: The columns that name the items.
+        value: The column of gold values.
+        systems: For each system its file, its table, the columns that name the items, and the column of answers.
+        request: The options of the user.
     """
     columns = dict.fromkeys([value, *(column for *_, column in systems)])
     mark = request.sets
     if mark is not None and not any(mark in cell for table, name in ((gold, value), *(
             (table, column) for _, table, _, column in systems)) for cell in table.cells(name)):
-        raise gold.document.error(f"--sets {mark}: no label has this mark; columns: {gold.shown()}")
+        raise gold.document.error(f"--sets {mark}: no label has this mark; columns: {gold.preview()}")
     roles = [option("--item", name) for name in items] or ["--in-order"]
     roles += [option("--label", name) for name in columns if name in gold.names][:2]
     roles += [option("--sets", request.sets)] if request.sets is not None else []
@@ -846,9 +859,9 @@ def _plan_sets(gold: Table, items: list[str], value: str,
 
 
 def make_layout_options(tables: Sequence[Table]) -> list[str]:
-    """Return the options for separator and header, if all tables have the same.
+    """Return the options for separator and header that all tables have in common.
 
-    Otherwise, and for JSON and Parquet files, the list is empty.
+    If tables differ, and for JSON and Parquet files, the list is empty.
     """
     forms = [{**table.form, "header": bool(table.header)} for table in tables]
     if any(form != forms[0] for form in forms) or "syntax" in forms[0]:
@@ -865,9 +878,9 @@ def _join_notes(notes: Sequence[str]) -> list[str]:
 
 
 def match_number_labels(gold: set[str], answers: set[str]) -> dict[str, str]:
-    """Map labels such as 1.0 to the gold's spelling of the same number, such as 1.
+    """Find labels such as 1.0 that are the same number as a gold label such as 1.
 
-    The result is empty if some of these labels are no whole numbers.
+    The result maps such labels to the gold labels. It is empty if some of the labels are no whole numbers.
 
     >>> match_number_labels({"1", "0"}, {"1.0", "0"}), match_number_labels({"1", "0"}, {"1.0", "0.5"})
     ({'1.0': '1'}, {})
@@ -880,9 +893,9 @@ def match_number_labels(gold: set[str], answers: set[str]) -> dict[str, str]:
 
 
 def is_answer_column(name: str, items: Sequence[str]) -> bool:
-    """Return True if a column's name allows that it has the answers of a system.
+    """Return True if a column may have the answers of a system, by its name.
 
-    Columns with names such as `id`, `run` or `size` do not. `items` are the columns that name the items.
+    Columns with names such as `id`, `run` or `size` have none, and neither have the columns that name the items.
     """
-    return bool(name.strip()) and name not in items and not is_size(name) and not is_called(
+    return bool(name.strip()) and name not in items and not is_size(name) and not has_role(
         name, "item", "given", "part", "run", "system")

@@ -13,7 +13,7 @@ from decimal import Decimal
 from fnmatch import fnmatchcase
 from itertools import pairwise
 
-from registry.column_names import Role, is_called, is_measure, usual_form
+from registry.column_names import Role, has_role, is_measure, normalize
 from registry.errors import InputError, counted, listed
 from registry.quick.formats import PLACES, TYPES
 from registry.quick.parts import find_mark
@@ -37,10 +37,9 @@ _NAME = re.compile(r"[\d_()-]")
 
 
 def ask_about_groups(table: Table, items: Sequence[str], request: Request, questions: Questions) -> None:
-    """Record a question if a column such as `task` divides the rows into groups.
+    """Ask the user about a column such as `task` that divides the rows into groups.
 
-    The user decides whether each group has its own leaderboard. The function does not ask about columns that an option
-    already names.
+    Each group can have its own leaderboard, or all rows share one. Columns that an option already names are left out.
 
     Args:
         table: The table.
@@ -52,26 +51,26 @@ def ask_about_groups(table: Table, items: Sequence[str], request: Request, quest
         InputError: `--pool` names a column that does not exist.
     """
     if absent := [name for name in request.pool if name not in table.names]:
-        raise table.document.error(f"--pool {absent[0]}: no such column; columns: {table.shown()}")
+        raise table.document.error(f"--pool {absent[0]}: no such column; columns: {table.preview()}")
     for name in table.names if table.header else ():
-        is_group = is_called(name, "group") or (len(items) > 1 and name in items and usual_form(name) in (
+        is_group = has_role(name, "group") or (len(items) > 1 and name in items and normalize(name) in (
             "category", "domain", "lang", "language"))
         values = Counter(cell.strip() for cell in table.cells(name) if cell.strip())
-        has_role = name == request.by or name in (*request.pool, *request.item, *request.options.values())
-        if not is_group or has_role or not 2 <= len(values) <= len(table.rows) / 2:
+        is_named = name == request.by or name in (*request.pool, *request.item, *request.options.values())
+        if not is_group or is_named or not 2 <= len(values) <= len(table.rows) / 2:
             continue
         shown = listed([f"{value!r} in {counted(n, 'row')}" for value, n in values.items()], 3)
         questions.add(f"column {name!r} divides the rows: {shown}", group_options(name))
 
 
 def group_options(name: str) -> dict[str, str]:
-    """Return the options that the user can choose for a column of groups.
+    """Return the options that decide whether groups of rows are separate boards.
 
-    `--by` makes one leaderboard per group, `--pool` one leaderboard of all rows. Rows of different metrics cannot be
-    pooled.
+    `--by` makes one leaderboard for each group, `--pool` makes one leaderboard of all rows. Rows of different metrics
+    cannot be pooled.
     """
     options = {option("--by", name): "a board for each of its values"}
-    return options if usual_form(name) in _METRICS else {
+    return options if normalize(name) in _METRICS else {
         **options, option("--pool", name): "one board of all rows"}
 
 
@@ -79,7 +78,7 @@ def choose_systems(table: Table, columns: Sequence[str], request: Request, quest
                    has_one_scale: bool = True) -> list[str]:
     """Choose the columns that have the scores or answers of systems.
 
-    They are the columns that the user names, or else all. A question is recorded if some of them do not look like
+    They are the columns that the user names, or else all. The user is asked later if some of them do not look like
     systems.
 
     Args:
@@ -95,7 +94,7 @@ def choose_systems(table: Table, columns: Sequence[str], request: Request, quest
     if request.system:
         for pattern in request.system:
             if not any(fnmatchcase(name, pattern) or name == pattern for name in table.names):
-                raise table.document.error(f"--system {pattern}: no such column; columns: {table.shown()}")
+                raise table.document.error(f"--system {pattern}: no such column; columns: {table.preview()}")
         return [name for name in table.names if any(
             fnmatchcase(name, pattern) or name == pattern for pattern in request.system)]
     reasons = _find_odd_names(table, columns)
@@ -118,14 +117,17 @@ def _get_numbers(table: Table, name: str) -> list[float]:
 def _find_odd_names(table: Table, columns: Sequence[str]) -> dict[str, str]:
     """Find columns that are probably not systems by their names or contents.
 
-    A column that numbers the rows is not a system, for example. The result maps each such column to the reason.
+    For example, a column that numbers the rows is not a system.
+
+    Returns:
+        For each such column, the reason.
     """
     reasons: dict[str, str] = {}
     for name in columns:
-        plain = re.sub(r"_?\d+$", "", usual_form(name))
+        plain = re.sub(r"_?\d+$", "", normalize(name))
         values = _get_numbers(table, name)
-        if (is_called(plain, *_NO_SYSTEM) and not is_called(plain, "answer")) or is_called(
-                plain.rpartition("_")[2], "meta") or is_called(plain.partition("_")[0], "meta"):
+        if (has_role(plain, *_NO_SYSTEM) and not has_role(plain, "answer")) or has_role(
+                plain.rpartition("_")[2], "meta") or has_role(plain.partition("_")[0], "meta"):
             reasons[name] = "by its name"
         elif _SUMMARY.fullmatch(name) or (is_measure(name) and len(columns) > 1):
             reasons[name] = "a summary or a measure by its name"
@@ -137,7 +139,8 @@ def _find_odd_names(table: Table, columns: Sequence[str]) -> dict[str, str]:
 def _find_odd_scales(table: Table, columns: Sequence[str]) -> dict[str, str]:
     """Find columns whose numbers have another scale than the other columns.
 
-    The result maps each such column to the reason, such as `values such as 87, and others have 0 and 1`.
+    Returns:
+        For each such column, the reason, such as `values such as 87, and others have 0 and 1`.
     """
     reasons: dict[str, str] = {}
     code = _find_code([number for name in columns for number in _get_numbers(table, name)])
@@ -171,7 +174,7 @@ def _find_code(values: Sequence[float]) -> float | None:
 
 
 def ask_about_codes(cells: Sequence[str], request: Request, questions: Questions) -> None:
-    """Record a question if a score such as -1 or 999 may stand for a missing score."""
+    """Ask the user whether a score such as -1 or 999 means a missing score."""
     values = [(float(cell), cell) for cell in cells if is_number(cell)]
     code = _find_code([number for number, _ in values])
     if "unscored" in request.options or code is None:
@@ -188,7 +191,7 @@ def ask_about_codes(cells: Sequence[str], request: Request, questions: Questions
 
 def ask_about_sets(gold: Sequence[str], answers: Sequence[Sequence[str]], columns: Sequence[str], request: Request,
                    questions: Questions) -> bool:
-    """Record a question if labels such as `anger|joy` may be sets of labels.
+    """Ask the user whether labels such as `anger|joy` are sets of labels.
 
     Args:
         gold: The gold labels.
@@ -198,7 +201,7 @@ def ask_about_sets(gold: Sequence[str], answers: Sequence[Sequence[str]], column
         questions: Collects the question.
 
     Returns:
-        True if the question was recorded.
+        True if there is such a question.
     """
     if request.sets is not None or request.kind is not None:
         return False
@@ -214,7 +217,7 @@ def ask_about_sets(gold: Sequence[str], answers: Sequence[Sequence[str]], column
 
 
 def ask_about_span_rows(table: Table) -> None:
-    """Raise a question if each row of a table seems to be a span, with start and end.
+    """Ask the user about a table in which each row seems to be a span.
 
     Raises:
         QuestionError: The rows seem to be spans; the question suggests the reader `spans` with its options.
@@ -225,12 +228,12 @@ def ask_about_span_rows(table: Table) -> None:
             re.fullmatch(r"T\d+ \S+ \d+ \d+ .*", line) for line in lines):
         raise table.document.error("is a file of brat for one document; write a row for each span, with the columns "
                                    "item, start, end and type, all documents in one file, and say --as spans")
-    names = {usual_form(name): name for name in table.names}
+    names = {normalize(name): name for name in table.names}
     places = next(((names[start], names[end]) for start, end in PLACES if {start, end} <= names.keys()), None)
     form = [reader_option(name, value) for name, value in table.form.items()]
     if table.header and places is not None:
         item = next(iter(find_item_columns(table)), "COLUMN")
-        kind = next((name for name in table.names if usual_form(name) in TYPES), "")
+        kind = next((name for name in table.names if normalize(name) in TYPES), "")
         options = [option("--item", item), *form, *(reader_option(role, name) for role, name in zip(
             ("start", "end", "type"), (*places, kind), strict=True) if role != name)]
     elif table.header is False and len(table.names) == 4 and not table.is_unique(table.names[:1]) and all(
@@ -239,13 +242,13 @@ def ask_about_span_rows(table: Table) -> None:
         options = ["--item item", *form, reader_option("columns", ["item", "start", "end", "type"])]
     else:
         return
-    raise QuestionError(f"rows seem to be spans, with a start and an end. Columns: {table.shown()}. Add this option, "
+    raise QuestionError(f"rows seem to be spans, with a start and an end. Columns: {table.preview()}. Add this option, "
                         "and --option inclusive=true if the end is the last position:",
                         {f"--as spans {' '.join(options)}": "a span in each row"}, table.document.path)
 
 
 def refuse_summary(table: Table, items: Sequence[str], system: str | None = None) -> None:
-    """Raise an error if a row has the means or sums of others, and is not an item.
+    """Check that no row of a table is a summary: means or sums of other rows.
 
     Such a row is called `mean` or the like, or is the last row and has no name, or its numbers are the means or sums.
 
@@ -284,7 +287,7 @@ def refuse_summary(table: Table, items: Sequence[str], system: str | None = None
 def _is_summary(table: Table, names: Sequence[str], rows: Sequence[int], row: int) -> bool:
     """Return True if a row has the sum or the mean of the other rows in every column.
 
-    To exclude constant columns, one of its values must not occur in the other rows.
+    Constant columns would always fulfil this, so a value of the row must be absent from the other rows.
 
     Args:
         table: The table.
@@ -295,14 +298,13 @@ def _is_summary(table: Table, names: Sequence[str], rows: Sequence[int], row: in
     is_new = False
     for cells in map(table.cells, names):
         rest = [cells[n] for n in rows if n != row]
-        if not _sums_up(cells[row], rest):
+        if not _is_sum_or_mean(cells[row], rest):
             return False
         is_new = is_new or cells[row] not in rest
     return is_new
 
 
-def _sums_up(cell: str, rest: Sequence[str]) -> bool:
-    """Return True if a cell is the rounded sum or mean of the other cells."""
+def _is_sum_or_mean(cell: str, rest: Sequence[str]) -> bool:
     if not is_number(cell):
         return False
     numbers = [float(other) for other in rest if is_number(other)]
@@ -314,9 +316,10 @@ def _sums_up(cell: str, rest: Sequence[str]) -> bool:
 
 
 def refuse_other_order(gold: Table, table: Table) -> None:
-    """Raise an error if a file has the same item names as the gold in another order.
+    """Check that a file has its items in the order of the gold, as the user claims.
 
-    The user claims with `--in-order` that the order is the same. Leading zeros of names are ignored.
+    The user claims this with `--in-order`. If the file has the same names of items in another order, the claim is
+    wrong. Leading zeros of names are ignored.
 
     Raises:
         InputError: The order is different.
@@ -331,7 +334,7 @@ def refuse_other_order(gold: Table, table: Table) -> None:
 
 def refuse_other_gold(gold: Table, items: Sequence[str], value: str,
                       systems: Sequence[tuple[Table, list[str], str]]) -> None:
-    """Raise an error if a system's file has a copy of the gold with other values.
+    """Check that gold values in system files, if any, equal those in the gold file.
 
     Args:
         gold: The table of the gold.
@@ -340,7 +343,7 @@ def refuse_other_gold(gold: Table, items: Sequence[str], value: str,
         systems: For each system its table, the columns that name the items, and the column of answers.
 
     Raises:
-        InputError: There is such a copy; the message names the first item that differs.
+        InputError: A file has a copy of the gold with other values; the message names the first item that differs.
     """
     golds = dict(zip(gold.keys(items), gold.cells(value), strict=True))
     for table, keys, column in systems:
@@ -356,7 +359,7 @@ def refuse_other_gold(gold: Table, items: Sequence[str], value: str,
 
 
 def ask_about_absent_labels(gold: Table, value: str, answers: Sequence[Sequence[str]]) -> None:
-    """Raise a question if a gold label such as `-` may mean that there is no label.
+    """Ask the user whether a gold label such as `-` means that there is no label.
 
     This is likely if no system gives the label.
 
@@ -383,7 +386,7 @@ def ask_about_absent_labels(gold: Table, value: str, answers: Sequence[Sequence[
 
 
 def refuse_probabilities(gold: Sequence[str], table: Table) -> None:
-    """Raise an error if a system's table has probabilities instead of labels.
+    """Check that a system's table has labels, and not a probability for each label.
 
     Raises:
         InputError: The table has a column of numbers for each gold label.
@@ -396,7 +399,7 @@ def refuse_probabilities(gold: Sequence[str], table: Table) -> None:
 
 
 def refuse_marks(documents: Sequence[Document], texts: Sequence[Sequence[str]], request: Request) -> None:
-    """Raise an error if texts contain marks that a metric would count as words.
+    """Check that texts contain no marks that a metric would count as words.
 
     Examples are tags such as `<s>`, alternatives in braces, and names at the start of each line.
 

@@ -96,7 +96,7 @@ def find_benchmarks(pattern: Path) -> dict[str, Path]:
 
 
 def is_pattern(path: Path) -> bool:
-    """Return True if a path contains `{benchmark}` and no file has this name."""
+    """Return True if a path is a pattern with `{benchmark}`, not an existing file."""
     return "{benchmark}" in str(path) and not path.exists()
 
 

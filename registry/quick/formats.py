@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, NamedTuple
 
-from registry.column_names import columns_of
+from registry.column_names import find_columns
 from registry.errors import InputError, listed
 from registry.items import Answer, Item
 from registry.quick.plan import (
@@ -62,8 +62,8 @@ class _Format(NamedTuple):
     Attributes:
         what: A description for messages.
         name: The name of the reader.
-        gold: The pattern of each line of a gold file.
-        system: The pattern of each line of a system's file.
+        gold: The regular expression of each line of a gold file.
+        system: The regular expression of each line of a system's file.
         readers: A function that returns the readers to try for a file, from strict to lenient.
     """
 
@@ -173,14 +173,15 @@ class _TagLayout:
     names: tuple[str, ...] = ()
 
     def name(self, n: int) -> str:
-        """Return the name of the column with index `n`; without a header, its number.
+        """Return the name of a column; without a header, its number from 1.
 
-        Numbers begin at 1.
+        Args:
+            n: The index of the column, from 0.
         """
         return self.names[n] if self.names else str(n + 1)
 
     def options(self, tag: int) -> dict[str, Any]:
-        """Return the options of the reader if the column with index `tag` has the tags."""
+        """Return the options with which the reader finds the tags in column `tag`."""
         names = [f"column{n + 1}" for n in range(self.width)]
         names[self.token], names[tag] = "token", "label"
         columns = {"columns": names} if not self.names else {
@@ -221,7 +222,7 @@ def _find_tag_layout(document: Document) -> _TagLayout | None:
 
 
 def _plan_tagged(gold: Document, systems: Sequence[SystemFile], request: Request, trial: Trial) -> Plan | None:
-    """Find out how to read tagged tokens: the column and the scheme of the tags.
+    """Find out how to read tagged tokens: which column has tags, and in which scheme.
 
     The result is None if the gold has no column of tags.
     """
@@ -320,10 +321,9 @@ def _choose_own_tags(form: _TagLayout, gold: _TagLayout, tag: int, request: Requ
 
 def _choose_tag_reader(plan: Plan, items: Sequence[Item], file: SystemFile, form: _TagLayout, tag: int,
                        own_options: Mapping[str, Any], trial: Trial) -> System:
-    """Choose the strictest reader of tags that reads a system's file.
+    """Choose the strictest reader of tags with which a system's answers fit the gold.
 
-    The answers must match the items of the gold. If no reader succeeds, the first one is returned, whose error is
-    reported later.
+    If no reader succeeds, the first one is returned, whose error is reported later.
 
     Args:
         plan: The plan with the reader of the gold.
@@ -357,9 +357,12 @@ def _are_alike(items: Sequence[Item], answers: Sequence[Answer | None]) -> bool:
 
 
 def _refuse_unusual_tags(document: Document) -> None:
-    """Raise an error if tags have an unusual spelling, such as B_PER.
+    """Check that tags have the usual spelling: B-PER, not B_PER.
 
-    The message suggests the correct spelling. Only files with blank lines between sentences are checked.
+    Only files with blank lines between sentences are checked.
+
+    Raises:
+        InputError: Tags have another spelling; the message suggests the correct one.
     """
     lines = [(number, line) for number, line in enumerate(read_lines(document), 1)
              if not line.startswith(("#", "-DOCSTART-"))]
@@ -437,7 +440,7 @@ def _plan_span_lists(gold: Document, systems: Sequence[SystemFile], request: Req
         raise QuestionError("no column has a usual name for items. Add one of these options:", {
             **{f"--item {name}": "" for name in shared if gold_list.table.is_unique([name])},
             "--in-order": "all files have the same items in the same order"}, gold.path)
-    documents = [name for name in columns_of(gold_list.table.names, "document") if [name] != keys and (
+    documents = [name for name in find_columns(gold_list.table.names, "document") if [name] != keys and (
         ENOUGH_DOCUMENTS <= len({*gold_list.table.cells(name)}) < len(gold_list.rows))][:1]
     inclusive = any(span_list.is_inclusive for span_list in (gold_list, *system_lists))
     extra = {name: value for name, value in request.options.items() if name in Spans.__dataclass_fields__}
@@ -501,10 +504,9 @@ def _find_span_list(document: Document, request: Request, gold: _SpanList | None
 
 
 def _find_list_paths(entry: Mapping[str, Any], prefix: str = "", depth: int = 0) -> Iterator[str]:
-    """Yield the paths, such as `result.entities`, of lists in a JSON object.
+    """Yield the paths of lists of objects in a JSON object, such as `result.spans`.
 
-    All members of a list must be lists or objects. Nested objects are searched, too; objects in a list only if the list
-    has a single member.
+    Lists of lists are yielded, too. Nested objects are searched; a list is searched only if it has a single member.
     """
     for name, value in entry.items():
         path = f"{prefix}{name}"
@@ -518,7 +520,8 @@ def _find_list_paths(entry: Mapping[str, Any], prefix: str = "", depth: int = 0)
 def _find_span_keys(spans: Sequence[Any]) -> tuple[str, str, str] | None:
     """Return the keys of start, end and type in spans; None if these are no spans.
 
-    Example: [{"begin": 0, "end": 2, "label": "PER"}] -> ("begin", "end", "label"). For lists, the keys are indices.
+    Example: [{"begin": 0, "end": 2, "label": "PER"}] -> ("begin", "end", "label"). If spans are lists, the keys are
+    indices.
     """
     if not spans:
         return None

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from registry.column_names import is_called
+from registry.column_names import has_role
 from registry.errors import InputError, UnknownNameError, counted
 from registry.importers import IMPORTERS, Importer
 from registry.manifest.folder import TaskFolder
-from registry.metric_names import common_metric, declared_metric, usual_metric
+from registry.metric_names import common_metric, get_default_metric, make_metric_table
 from registry.metrics import BLEU, METRICS, Metric
 from registry.metrics.texts import ReferenceMetric
 from registry.quick.answers import plan_answers, read_all
@@ -123,7 +123,7 @@ def make(paths: Sequence[Path], request: Request, test: str | None = None) -> Qu
 
 
 def _check_request(request: Request) -> None:
-    """Raise an error for an unknown reader or metric, or conflicting options."""
+    """Check that reader and metric exist, and that no options contradict each other."""
     if request.kind is not None and request.kind not in READERS and request.kind not in IMPORTERS:
         raise UnknownNameError("reader or importer", request.kind, [*READERS, *IMPORTERS])
     if request.metric is not None and not any(request.find_metric(metric.takes) for metric in METRICS.values()):
@@ -158,7 +158,7 @@ def _find_gold_file(paths: Sequence[Path], request: Request) -> Path | None:
             table = read_table(document, {**request.options, "header": not request.gold.isdigit()})
         if table is None or table.column(request.gold) is not None:
             return None
-        raise InputError(f"--gold {request.gold}: no such file, and no such column; columns: {table.shown()}",
+        raise InputError(f"--gold {request.gold}: no such file, and no such column; columns: {table.preview()}",
                          path=paths[0])
     raise InputError("--gold: no such file", path=path)
 
@@ -182,7 +182,7 @@ def _plan_test_set(gold: Path | None, systems: Sequence[NamedFile], request: Req
     """Find out how to read the gold and the systems of one test set.
 
     Args:
-        gold: The gold file; None if there is none, or the only table contains it.
+        gold: The gold file. None if the files have scores of items, or if the gold is a column of the only table.
         systems: The files of the systems.
         request: The options of the user.
         trial: Reads the files to find the readers that fit.
@@ -247,12 +247,12 @@ def _plan_named_reader(gold: Document, systems: Sequence[SystemFile], request: R
 
 def _make_task(plans: dict[str, Plan], files: Files, request: Request, trial: Trial,
           test: str | None) -> QuickTask:
-    """Read all files as planned to check them, and make the task.
+    """Read all files to check them, and make the task.
 
     If the user accepts missing answers, blank answers that cannot be read are counted as missing.
 
     Args:
-        plans: The plan of each test set, by its name.
+        plans: The plan for reading each test set, by its name.
         files: The files of the systems, with notes.
         request: The options of the user.
         trial: Reads the files.
@@ -287,7 +287,7 @@ def _add_roles(error: InputError, plan: Plan, request: Request) -> InputError:
     if request.kind is not None or not plan.roles:
         return error
     item_names = [role.removeprefix("--item ") for role in plan.roles if role.startswith("--item ")]
-    is_usual = any(is_called(name, "item") for name in item_names)
+    is_usual = any(has_role(name, "item") for name in item_names)
     more = "; if files have no names of items, say --in-order" if (
         error.category == "unknown" and item_names and not is_usual) else ""
     reworded = reword(error, error.message.replace(f" (read as {plan.reader.name})",
@@ -303,11 +303,11 @@ def _read_as(plan: Plan, metric: Metric, request: Request) -> str:
     if request.missing != "reject":
         options.append(f"--missing {request.missing}")
     return " ".join(dict.fromkeys([*options, option("--metric", request.metric or (
-        metric.name if metric == usual_metric(metric.takes) else repr(metric)))]))
+        metric.name if metric == get_default_metric(metric.takes) else repr(metric)))]))
 
 
 def _describe_runs(plan: Plan, request: Request) -> list[str]:
-    """Return notes about files that are, or may be, runs of one system.
+    """Describe files that are, or may be, runs of one system.
 
     Raises:
         InputError: `--runs` is given, but no two files are runs of one system, or their formats differ.
@@ -336,7 +336,7 @@ def _metric(plan: Plan, request: Request) -> Metric:
         if isinstance(named, BLEU) and isinstance(plan.metric, BLEU) and "tokenize" not in request.metric:
             return replace(named, tokenize=plan.metric.tokenize)
         return named
-    metric = plan.metric or usual_metric(plan.reader.gives)
+    metric = plan.metric or get_default_metric(plan.reader.gives)
     if metric is None:
         raise QuestionError(f"no usual metric compares {plan.reader.gives}s; name one:", {"--metric NAME": (
             "`registry list metrics`")}, plan.gold.path)
@@ -394,11 +394,6 @@ def _import_results(kind: str, paths: Sequence[Path], request: Request, test: st
 
 
 def _make_importer(kind: str, request: Request) -> Importer:
-    """Make an importer with the user's options.
-
-    Raises:
-        InputError: The importer does not have an option.
-    """
     options = dict(request.options)
     names: dict[str, Any] = {"item": list(request.item) or None, "score": next(iter(request.score), None)}
     options |= {name: value for name, value in names.items() if value and name in IMPORTERS[kind].__dataclass_fields__}
@@ -410,7 +405,7 @@ def _make_importer(kind: str, request: Request) -> Importer:
 
 
 def _apply_settings(kind: str, folder: TaskFolder, request: Request, test: str | None) -> TaskFolder:
-    """Return an imported task with the metric, test and runs that the user chose.
+    """Add the metric, test and runs that the user chose to an imported task.
 
     A fixed seed is added, so that results are reproducible.
 
@@ -429,7 +424,7 @@ def _apply_settings(kind: str, folder: TaskFolder, request: Request, test: str |
         if takes != "segment":
             raise InputError(f"--metric belongs to answers and a gold; the results of {kind} name their metric, or "
                              "its options do")
-        declared = declared_metric(common_metric(request.metric, takes), request.metric)
+        declared = make_metric_table(common_metric(request.metric, takes), request.metric)
         shared = {name: value for name, value in tables["metric"][0].get("options", {}).items() if name == "references"}
         tables["metric"] = [declared | {"options": shared | declared.get("options", {})}]
     settings = {name: value for name, value in (("test", test), ("runs", request.runs)) if value is not None}
@@ -444,7 +439,7 @@ def _make_imported(kind: str, folder: TaskFolder, request: Request) -> QuickTask
 
 
 def _make_preview(folder: TaskFolder) -> list[str]:
-    """Return the first items of an imported task with some answers, as lines.
+    """Return the first items of an imported task with some answers, as lines of text.
 
     The list is empty if files cannot be read.
     """
@@ -471,7 +466,7 @@ def _make_preview(folder: TaskFolder) -> list[str]:
 
 
 def _describe_unsupported(document: Document, *, alone: bool = False) -> InputError:
-    """Return an error for a file that no reader supports.
+    """Make the error that no reader supports a file.
 
     The message describes the file and names the most similar reader with the format that it expects.
 
@@ -506,7 +501,7 @@ def _describe_unsupported(document: Document, *, alone: bool = False) -> InputEr
 
 
 def _describe_json(document: Document) -> tuple[str, str, str]:
-    """Describe a JSON file that no reader supports.
+    """Describe a JSON file that no reader supports, for an error.
 
     Returns:
         The description, the name of the most similar reader, and advice on how to extract the items.

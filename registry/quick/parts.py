@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from registry.column_names import columns_of
+from registry.column_names import find_columns
 from registry.errors import counted
 from registry.quick.plan import Part, Plan, QuestionError, Request, SystemFile, with_options
 from registry.quick.tables import Table, read_json_objects, read_lines, read_table
@@ -21,9 +21,9 @@ MOST_GROUPS = 50  # maximum number of test sets or systems in one table
 
 
 def take_rows(table: Table, rows: Sequence[int], name: str) -> Part:
-    """Return some rows of a table as a separate file.
+    """Copy some rows of a table to a new file.
 
-    Rows of JSON and Parquet files become JSON Lines; other rows are copied without changes, with the header.
+    Rows of JSON and Parquet files become JSON Lines. Other rows are copied without changes, with the header.
 
     Args:
         table: The table.
@@ -44,9 +44,12 @@ def take_rows(table: Table, rows: Sequence[int], name: str) -> Part:
 
 
 def make_part(document: Document, lines: Sequence[str], name: str) -> Part:
-    """Return a new file with the given lines, which are part of the user's file.
+    """Make a file from some lines of the user's file.
 
-    `name` describes the part in messages.
+    Args:
+        document: The user's file.
+        lines: The lines.
+        name: The name of the part in messages.
     """
     content = "".join(f"{line}\n" for line in lines).encode()
     return Part(f"{document.path} ({name})", content, name=document.name, whole=document)
@@ -79,7 +82,7 @@ def find_system_column(table: Table, request: Request) -> str | None:
     if "system" in request.options:
         name = str(request.options["system"])
         return name if name in table.names and len({*table.cells(name)}) > 1 else None
-    names = columns_of(table.names, "system") if table.header else []
+    names = find_columns(table.names, "system") if table.header else []
     return next((name for name in names if 2 <= len({*table.cells(name)}) <= len(table.rows) / 2), None)
 
 
@@ -144,12 +147,12 @@ def find_run_column(table: Table, items: Sequence[str], request: Request) -> str
     keys = [*(items if request.item else items[:1]), *([request.by] if request.by in table.names else [])]
     if not table.header or not items or any(table.is_unique([name, *keys]) for name in items):
         return None
-    names = [name for name in table.names if name == request.options.get("run")] or columns_of(table.names, "run")
+    names = [name for name in table.names if name == request.options.get("run")] or find_columns(table.names, "run")
     return next((name for name in names if name not in items and table.is_unique([*keys, name])), None)
 
 
 def split_plan(plan: Plan, column: str, request: Request) -> dict[str, Plan]:
-    """Split a test set by the values of a column, such as the language.
+    """Split a test set into several by the values of a column, such as the language.
 
     Args:
         plan: The files of the test set, with their readers.
@@ -157,14 +160,14 @@ def split_plan(plan: Plan, column: str, request: Request) -> dict[str, Plan]:
         request: The options of the user.
 
     Returns:
-        The plan of each new test set, by the value of the column.
+        The files and readers of each new test set, by the value of the column.
 
     Raises:
         InputError: A file is not a table, or the column does not exist.
     """
     gold = _require_table(plan.gold, request)
     if column not in gold.names:
-        raise gold.document.error(f"--by {column}: no such column; columns: {gold.shown()}")
+        raise gold.document.error(f"--by {column}: no such column; columns: {gold.preview()}")
     keys = gold.keys(_find_key_columns(plan.reader, gold))
     plans: dict[str, Plan] = {}
     for value, rows in group_rows(gold, column).items():
@@ -192,9 +195,9 @@ def _require_table(document: Document, request: Request) -> Table:
 
 
 def as_part_reader(reader: Reader) -> Reader:
-    """Return a reader for a file that has only some rows of the user's file.
+    """Adapt a reader to a file that has only some rows of the user's file.
 
-    It is the given reader, but reads JSON Lines if the user's file is JSON or Parquet.
+    Such a file is in JSON Lines if the user's file is JSON or Parquet.
     """
     is_other = getattr(reader, "syntax", "delimited") in ("json", "parquet")
     return with_options(reader, {"syntax": "jsonl"}) if is_other else reader

@@ -66,7 +66,7 @@ class Request:
     sets: str | None = None
 
     def allows(self, format_: str, gives: str) -> bool:
-        """Return True if the user's options do not exclude a reader.
+        """Return True if a reader is compatible with the user's options.
 
         Args:
             format_: The name of the reader.
@@ -88,7 +88,7 @@ class Request:
     def value(self) -> tuple[Kind, tuple[str, ...]] | None:
         """Kind of values and their columns, from the options --label, --score and --text.
 
-        None without these options.
+        The value is None without these options.
         """
         columns: dict[Kind, tuple[str, ...]] = {"label": self.label, "score": self.score, "segment": self.text}
         given = [(kind, names) for kind, names in columns.items() if names]
@@ -102,13 +102,13 @@ class Request:
 
 @dataclass(frozen=True)
 class Part(Document):
-    """File that has some rows of a user's file `whole`, for example of one system."""
+    """File with some rows of a file of the user, `whole`; for example, of one system."""
 
     whole: Document | None = None
 
     @property
     def original(self) -> Document:
-        """User's file from which the rows come."""
+        """The user's file that contains the rows."""
         assert self.whole is not None
         return self.whole.original if isinstance(self.whole, Part) else self.whole
 
@@ -253,7 +253,7 @@ def with_options(reader: Reader, options: Mapping[str, Any]) -> Reader:
 
 
 class Trial:
-    """Reads files with different readers to find out which one fits.
+    """Reads files with different readers to find out which reader fits.
 
     Results and errors are cached, so each reader reads a file once.
     """
@@ -264,7 +264,7 @@ class Trial:
         self._answers: dict[tuple[Any, ...], Sequence[Answer | None] | InputError] = {}
 
     def items(self, gold: Document, reader: Reader) -> list[Item] | InputError:
-        """Read the items of a gold file; an error is returned instead of raised."""
+        """Read the items of a gold file; return an error instead of raising it."""
         key = (gold.path, reader)
         if key not in self._golds:
             try:
@@ -275,7 +275,7 @@ class Trial:
         return self._golds[key]
 
     def answers(self, plan: Plan, items: Sequence[Item], system: System) -> Sequence[Answer | None] | InputError:
-        """Read a system's answers to the items; an error is returned instead of raised.
+        """Read a system's answers to the items; return an error instead of raising it.
 
         It is an error if answers do not match the items.
         """
@@ -293,9 +293,15 @@ class Trial:
         return self._answers[key]
 
     def find_fitting(self, plan: Plan, items: Sequence[Item], systems: Iterable[System]) -> System:
-        """Return the first system whose answers match the items, else the first one.
+        """Find the reader with which a system's answers match the items.
 
-        The arguments `systems` are the same file with different readers.
+        Args:
+            plan: The reader of the gold.
+            items: The items of the gold.
+            systems: The same file with different readers.
+
+        Returns:
+            The first entry of `systems` whose answers match, or else the first of all.
         """
         tried = list(systems)
         return next((system for system in tried
@@ -330,7 +336,7 @@ class Trial:
 def reword(error: InputError, message: str, document: Document | None = None) -> InputError:
     """Return a copy of an error with another message.
 
-    If `document` has only some rows of the user's file, the line number is removed, because it is a line of the part.
+    An error about a file that has only some rows of the user's file loses its line number, which would be wrong.
     """
     line = None if isinstance(document, Part) else error.line
     return InputError(message, path=error.path, line=line, item=error.item, category=error.category)

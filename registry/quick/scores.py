@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from registry.column_names import columns_of, directions, is_called, is_measure, is_size, usual_form
+from registry.column_names import find_columns, guess_directions, has_role, is_measure, is_size, normalize
 from registry.errors import InputError, counted, listed
 from registry.metrics import Mean
 from registry.quick.answers import (
@@ -65,7 +65,7 @@ def plan_scores(systems: Sequence[SystemFile], request: Request, items_of: Docum
         systems, tables = runs, read_all([file.document for file in runs], request) or []
     first = tables[0]
     questions = Questions()
-    scores = [_score_column(table, request) for table in tables]
+    scores = [_find_score_column(table, request) for table in tables]
     if not all(scores):
         raise _ask_for_roles(tables, systems, request)
     names = [name for name in scores if name is not None]
@@ -79,11 +79,11 @@ def plan_scores(systems: Sequence[SystemFile], request: Request, items_of: Docum
     ask_about_codes([cell for table, name in zip(tables, names, strict=True) for cell in table.cells(name)], request,
                     questions)
     better = _choose_direction([score], request, questions, first, gold=str(first.document.path))
-    questions.raise_if_any(first.document.path, first.shown())
+    questions.raise_if_any(first.document.path, first.preview())
     for table in tables:
         if any(name not in table.names for name in items):
             raise table.document.error(f"no column {', '.join(map(repr, items))}, as {first.document.path} has; "
-                                       f"columns: {table.shown()}")
+                                       f"columns: {table.preview()}")
         refuse_summary(table, items)
     if not items and len({len(table.rows) for table in tables}) > 1:
         raise first.document.error("has another number of rows than the other files, and no names of items; name their "
@@ -99,7 +99,7 @@ def plan_scores(systems: Sequence[SystemFile], request: Request, items_of: Docum
                 notes=(f"no gold: {counted(len(systems), 'file')} of scores; the mean of each, {better} is better",))
 
 
-def _score_column(table: Table, request: Request) -> str | None:
+def _find_score_column(table: Table, request: Request) -> str | None:
     """Return the column of scores; None if it is unclear.
 
     It is the column that the user names, or the only column of numbers with a usual name of scores.
@@ -109,8 +109,8 @@ def _score_column(table: Table, request: Request) -> str | None:
         if kind != "score":
             raise InputError(f"{OPTION[kind]} compares answers with a gold; name its file: --gold FILE")
         return require_column(table, names[0])
-    likely = [name for name in table.names if table.header and (is_called(name, "score") or is_measure(name))
-              and not is_called(name, "label", "gold", "item") and _are_scores(table.cells(name))]
+    likely = [name for name in table.names if table.header and (has_role(name, "score") or is_measure(name))
+              and not has_role(name, "label", "gold", "item") and _are_scores(table.cells(name))]
     return likely[0] if len(likely) == 1 else None
 
 
@@ -121,8 +121,8 @@ def _are_scores(cells: Sequence[str]) -> bool:
 def _ask_for_roles(tables: Sequence[Table], systems: Sequence[SystemFile], request: Request) -> InputError:
     """Make the question which file is the gold, or which column has the scores."""
     first = tables[0]
-    golds = [name for name in columns_of(first.names, "gold") if all(name in table.names for table in tables)]
-    answers = [name for name in columns_of([*first.names, *first.nested], "answer") if name not in golds and all(
+    golds = [name for name in find_columns(first.names, "gold") if all(name in table.names for table in tables)]
+    answers = [name for name in find_columns([*first.names, *first.nested], "answer") if name not in golds and all(
         name in table.names or name in table.nested for table in tables)]
     if first.header and golds and answers and request.kind is None:
         gold, output = golds[0], answers[0]
@@ -138,10 +138,10 @@ def _ask_for_roles(tables: Sequence[Table], systems: Sequence[SystemFile], reque
             {**remedy, "--score COLUMN": "the score of each answer"}, first.document.path)
     numbers = [name for name in first.names if all(table.column(name) for table in tables)
                and _are_scores(first.cells(name))
-               and not (first.header and is_called(name, "item", "label"))]
+               and not (first.header and has_role(name, "item", "label"))]
     if len(first.names) > 1:
         numbers = [name for name in numbers if not (first.header is False and name == "1")]
-    return _ask_for_gold("which file is the gold? Or if the files have scores, which column?", first.shown(), systems,
+    return _ask_for_gold("which file is the gold? Or if the files have scores, which column?", first.preview(), systems,
                          numbers)
 
 
@@ -159,8 +159,8 @@ def _choose_direction(names: Sequence[str], request: Request, questions: Questio
                       gold: str = "") -> str:
     """Decide whether `higher` or `lower` scores are better.
 
-    The user's option decides, or else words such as `error` in the names of columns and files. A question is recorded
-    if it is unclear.
+    The user's option decides, or else words such as `error` in the names of columns and files. If both do not help, the
+    user is asked later.
 
     Args:
         names: The names.
@@ -174,7 +174,7 @@ def _choose_direction(names: Sequence[str], request: Request, questions: Questio
         return str(better)
     if isinstance(metric := request.find_metric("score"), Mean) and "better" in (request.metric or ""):
         return metric.better
-    named_directions = {better for name in names for better in directions(name)}
+    named_directions = {better for name in names for better in guess_directions(name)}
     if len(named_directions) == 1:
         return next(iter(named_directions))
     answers = {f"--option better={better}": f"{better} ones" for better in ("higher", "lower")}
@@ -185,9 +185,12 @@ def _choose_direction(names: Sequence[str], request: Request, questions: Questio
 
 
 def plan_table(document: Document, request: Request) -> Plan | None:
-    """Find out how to read one table of all systems; None if the file is no table.
+    """Find out how to read the only file, a table of all systems.
 
     The table has one column per system (wide), or one row per item and system (long).
+
+    Returns:
+        The plan for reading it; None if the file is no table.
 
     Raises:
         QuestionError: The purpose of a column is unclear.
@@ -201,23 +204,23 @@ def plan_table(document: Document, request: Request) -> Plan | None:
     if not table.header and request.gold is None and request.options.get("header") is not False:
         first, second, *_ = (*table.names, table.names[-1])
         raise QuestionError("is the only file, and its first line does not name columns. Columns: "
-                            f"{table.shown()}. Add one of these options:", {
+                            f"{table.preview()}. Add one of these options:", {
             "--gold FILE": "the right answers, if this is one system's file",
             f"--option header=false --item {first} --gold {second}": f"column {second} has the right answers",
             f"--option header=false --item {first} --option better=higher": "each other column has a system's scores",
             "--option header=true": "the first line names the columns"}, document.path)
-    refuse_unusual_numbers(table, [name for name in table.names if not is_called(name, "item") and (
+    refuse_unusual_numbers(table, [name for name in table.names if not has_role(name, "item") and (
         request.value is None or request.value[0] == "score")])
-    if {"model_a", "model_b", "winner"} <= {*map(usual_form, table.names)}:
+    if {"model_a", "model_b", "winner"} <= {*map(normalize, table.names)}:
         raise document.error("has comparisons of two systems by a judge, and no score of each system; a board needs a "
                              "score of each system for each item")
     system = find_system_column(table, request)
-    golds = columns_of(table.names, "gold") if request.gold is None else [request.gold]
-    if system is not None and golds and (request.gold is not None or not _likely_scores(table, [system, *golds])):
+    golds = find_columns(table.names, "gold") if request.gold is None else [request.gold]
+    if system is not None and golds and (request.gold is not None or not _find_likely_scores(table, [system, *golds])):
         return _plan_long_answers(table, system, golds, request)
     if system is not None:
         return _plan_long_scores(table, system, request)
-    names = [name for name in columns_of(table.names, "system") if not are_numbers(table.cells(name))]
+    names = [name for name in find_columns(table.names, "system") if not are_numbers(table.cells(name))]
     if request.gold is None and names and len({*table.cells(names[0])}) > len(table.rows) / 2:
         raise document.error(
             f"each row seems to be a system, because column {names[0]!r} has names of systems; a board needs the "
@@ -228,7 +231,7 @@ def plan_table(document: Document, request: Request) -> Plan | None:
 
 
 def _plan_long_answers(table: Table, system: str, golds: Sequence[str], request: Request) -> Plan | None:
-    """Find out how to read a table with one row per item and system, gold and answer.
+    """Find out how to read a table with item, system, gold and answer in each row.
 
     Args:
         table: The table.
@@ -237,7 +240,7 @@ def _plan_long_answers(table: Table, system: str, golds: Sequence[str], request:
         request: The options of the user.
     """
     if len(golds) > 1:
-        raise QuestionError(f"several columns have usual names of a gold. Columns: {table.shown()}. Add one of these "
+        raise QuestionError(f"several columns have usual names of a gold. Columns: {table.preview()}. Add one of these "
                             "options:", {option("--gold", name): "" for name in golds}, table.document.path)
     rows = group_rows(table, system)
     longest = max(rows, key=lambda name: len(rows[name]))
@@ -248,9 +251,9 @@ def _plan_long_answers(table: Table, system: str, golds: Sequence[str], request:
         *plan.notes, f"a row for each item and system, which column {system!r} names"))
 
 
-def _likely_scores(table: Table, used: Sequence[str | None]) -> list[str]:
+def _find_likely_scores(table: Table, used: Sequence[str | None]) -> list[str]:
     numbers = [name for name in table.names if name not in used and _are_scores(table.cells(name))]
-    return [name for name in numbers if is_called(name, "score")] or [name for name in numbers if is_measure(name)]
+    return [name for name in numbers if has_role(name, "score")] or [name for name in numbers if is_measure(name)]
 
 
 def _plan_long_scores(table: Table, system: str, request: Request) -> Plan:
@@ -262,7 +265,7 @@ def _plan_long_scores(table: Table, system: str, request: Request) -> Plan:
         request: The options of the user.
     """
     questions = Questions()
-    names = [name for name in table.names if name == request.options.get("run") or is_called(name, "run")]
+    names = [name for name in table.names if name == request.options.get("run") or has_role(name, "run")]
     runs = [name for name in names if len({*table.cells(name)}) > 1]
     items = [require_column(table, name) for name in request.item]
     if not items and not request.in_order:
@@ -271,8 +274,8 @@ def _plan_long_scores(table: Table, system: str, request: Request) -> Plan:
             table, request, questions, system=[system, *runs])
     ask_about_groups(table, items, request, questions)
     numbers = [name for name in table.names if name not in (*items, system, *runs) and _are_scores(table.cells(name))
-               and not is_called(name, "item", "run") and not is_size(name)]
-    likely = [name for name in _likely_scores(table, [*items, system, *runs]) if name in numbers]
+               and not has_role(name, "item", "run") and not is_size(name)]
+    likely = [name for name in _find_likely_scores(table, [*items, system, *runs]) if name in numbers]
     score = request.score or tuple(likely if len(likely) == 1 else numbers if len(numbers) == 1 else ())
     if not numbers:
         raise table.document.error(f"has a row for each item and system, by column {system!r}, and no column of "
@@ -281,13 +284,13 @@ def _plan_long_scores(table: Table, system: str, request: Request) -> Plan:
         questions.add(f"a row for each item and system (column {system!r}); which column has the scores?", {
             option("--score", name): "" for name in likely or numbers})
     metrics = list(dict.fromkeys(table.cells(require_column(table, request.by)))) if request.by is not None else []
-    if {"higher", "lower"} == {better for name in metrics for better in directions(name)}:
+    if {"higher", "lower"} == {better for name in metrics for better in guess_directions(name)}:
         raise table.document.error(f"column {request.by!r} has measures with higher values better, and others with "
                                    f"lower values better ({listed(metrics, 3)}); write a file for each measure")
     better = _choose_direction([*score, *metrics], request, questions, table)
     if score:
         ask_about_codes(table.cells(require_column(table, score[0])), request, questions)
-    questions.raise_if_any(table.document.path, table.shown())
+    questions.raise_if_any(table.document.path, table.preview())
     refuse_summary(table, items, system)
     keys = table.keys([*items, *([request.by] if request.by else [])])
     first = take_rows(table, [*{key: n for n, key in reversed([*enumerate(keys)])}.values()][::-1], "items")
@@ -299,7 +302,7 @@ def _plan_long_scores(table: Table, system: str, request: Request) -> Plan:
 
 
 def split_options(request: Request) -> list[str]:
-    """Return the user's command-line options --by and --pool as text.
+    """Return the user's options --by and --pool as text for a command line.
 
     They divide the rows into test sets, or keep them together.
     """
@@ -334,7 +337,7 @@ def _plan_wide(table: Table, request: Request) -> Plan:
             "one measure, a row for each item, and a column or a file for each system. If columns are systems, add "
             "--option better=higher")
     scored = [name for name in columns if name in numbers or name in truths] if request.score == () else numbers
-    if len(kinds := {last for name in scored if is_measure(last := usual_form(name).rpartition("_")[2])}) > 1 and (
+    if len(kinds := {last for name in scored if is_measure(last := normalize(name).rpartition("_")[2])}) > 1 and (
             not request.system):
         raise table.document.error(f"columns have several measures ({listed(sorted(kinds), _SHOWN)}); name the columns "
                                    f"of one measure: --system '*{min(kinds)}'")
@@ -349,7 +352,7 @@ def _plan_wide(table: Table, request: Request) -> Plan:
         if truths:
             answers["--option better=higher"] = "true and false: what each system got right"
         raise QuestionError("is one table, and no column has a usual name of a gold. Columns: "
-                            f"{table.shown()}. Add one of these options:", answers or {
+                            f"{table.preview()}. Add one of these options:", answers or {
                                 "--gold FILE": "the right answers"}, table.document.path)
     scored = choose_systems(table, scored, request, questions) if not request.score else scored
     ask_about_codes([cell for name in scored for cell in table.cells(name)], request, questions)
@@ -367,7 +370,7 @@ def _plan_wide(table: Table, request: Request) -> Plan:
         golds |= {option("--gold", name): "the right answers, which the others are compared with"
                   for name in dict.fromkeys((*flags, *numbers[:_SHOWN])) if name not in candidates}
         questions.add(f"{question}; columns of numbers are {listed(scored, _SHOWN)}", direction.answers | golds)
-    questions.raise_if_any(table.document.path, table.shown())
+    questions.raise_if_any(table.document.path, table.preview())
     systems = tuple(System(name, table.document, make_reader(table, "scores", items, {"score": name},
                                                            options=request.options)) for name in scored)
     roles = [option("--item", name) for name in items] + [f"--option better={better}"]
@@ -391,15 +394,15 @@ def _describe_column_runs(columns: Sequence[str]) -> list[str]:
 def _choose_items_of_wide(table: Table, request: Request, questions: Questions) -> list[str]:
     """Choose the columns that name the items in a table with one column per system.
 
-    The result is empty if items have no names or if it is unclear; then a question is recorded.
+    The result is empty if items have no names, or if it is unclear; the user is then asked later.
     """
     if request.in_order:
         return []
     if request.item:
         return [require_column(table, name) for name in request.item]
-    if any(is_called(name, "item") or not name.strip() for name in table.names) or not table.header:
+    if any(has_role(name, "item") or not name.strip() for name in table.names) or not table.header:
         return choose_items(table, request, questions)
-    runs = [name for name in columns_of(table.names, "run") if 2 * len({*table.cells(name)}) <= len(table.rows)]
+    runs = [name for name in find_columns(table.names, "run") if 2 * len({*table.cells(name)}) <= len(table.rows)]
     if runs and request.by != runs[0]:
         questions.add(f"column {runs[0]!r} may number runs of an item, which are no items", {
             option("--by", runs[0]): "a board for each run", "--in-order": "every row is an item"})
@@ -407,9 +410,10 @@ def _choose_items_of_wide(table: Table, request: Request, questions: Questions) 
 
 
 def _choose_gold_of_wide(table: Table, items: Sequence[str], request: Request) -> str | None:
-    """Return the gold's column in a table with one column per system; or None.
+    """Choose the gold's column in a table with one column per system.
 
-    It is the column that the user names, or the only column with a usual name such as `gold`.
+    It is the column that the user names, or the only column with a usual name such as `gold`. The result is None if
+    there is no such column.
 
     Raises:
         QuestionError: Several columns have usual names of a gold.
@@ -420,10 +424,10 @@ def _choose_gold_of_wide(table: Table, items: Sequence[str], request: Request) -
         return require_column(table, request.value[1][0])
     if "better" in request.options:
         return None
-    golds = list(dict.fromkeys(name for name in (*columns_of(table.names, "gold"), *columns_of(table.names, "label"))
-                               if name not in items))
+    usual = (*find_columns(table.names, "gold"), *find_columns(table.names, "label"))
+    golds = list(dict.fromkeys(name for name in usual if name not in items))
     if len(golds) > 1:
-        raise QuestionError(f"several columns have usual names of a gold. Columns: {table.shown()}. Add one of these "
+        raise QuestionError(f"several columns have usual names of a gold. Columns: {table.preview()}. Add one of these "
                             "options:", {option("--gold", name): "" for name in golds}, table.document.path)
     return golds[0] if golds else None
 
@@ -456,18 +460,18 @@ def _plan_wide_with_gold(table: Table, items: list[str], gold: str, columns: Seq
         systems = numbers
         ask_about_codes([cell for name in (gold, *numbers) for cell in table.cells(name)], request, questions)
     elif kind == "segment":
-        systems = [name for name in columns if are_texts(table.cells(name)) or usual_form(name) == usual_form(gold)]
+        systems = [name for name in columns if are_texts(table.cells(name)) or normalize(name) == normalize(gold)]
     else:
         labels = {label for value in values for label in _labels_of(value, request)}
         systems = [name for name in columns if sum(
             bool(labels & _labels_of(cell, request)) for cell in table.cells(name)) > _LIKE_LABELS * len(table.rows)]
-    systems = choose_systems(table, [name for name in systems if not is_called(name, "gold")], request, questions,
+    systems = choose_systems(table, [name for name in systems if not has_role(name, "gold")], request, questions,
                              has_one_scale=kind != "score")
-    questions.raise_if_any(table.document.path, table.shown())
+    questions.raise_if_any(table.document.path, table.preview())
     assert kind is not None
     if not systems:
         raise table.document.error(f"column {gold!r} is the gold, and no other column has such values; name the gold's "
-                                   f"column with --gold, or the systems' files. Columns: {table.shown()}")
+                                   f"column with --gold, or the systems' files. Columns: {table.preview()}")
     unread = [name for name in table.names if name not in (*items, gold, *systems)]
     plan = plan_tables(table, items, gold, kind, [(SystemFile(name, table.document), table, items, name)
                                                   for name in systems], request)
@@ -491,9 +495,9 @@ def _candidate_names(table: Table, flag: str) -> list[str]:
 
 def _plan_candidates(table: Table, items: list[str], flag: str, systems: Sequence[str], request: Request,
                      questions: Questions) -> Plan:
-    """Find out how to read candidates, which a gold column marks as correct or not.
+    """Find out how to read a table of candidates with a score by every system.
 
-    Every system gives each candidate a score.
+    Candidates are, for example, word pairs; a gold column marks each as correct or incorrect.
 
     Args:
         table: The table, with one row per candidate.
@@ -515,7 +519,7 @@ def _plan_candidates(table: Table, items: list[str], flag: str, systems: Sequenc
             "--metric 'SetP(best=100)'": "the precision of the 100 best", "--metric 'SetR(best=100)'": "their recall",
             "--metric 'SetF(threshold=0)'": "F1 of those with a score of 0 or more",
             "--metric Spearman": "the correlation of scores with 1 and 0"})
-    questions.raise_if_any(table.document.path, table.shown())
+    questions.raise_if_any(table.document.path, table.preview())
     options = {"true": [true], "false": [false], **request.options}
     readers = {name: make_reader(table, "candidates", items, {"gold": flag, "score": name}, options=options)
                for name in systems}

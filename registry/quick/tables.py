@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, get_args
 
-from registry.column_names import USUAL, columns_of, is_called, usual_form
+from registry.column_names import USUAL, find_columns, has_role, normalize
 from registry.errors import InputError
 from registry.metrics.texts import UNDIVIDED
 from registry.readers import Document
@@ -72,7 +72,7 @@ class Table:
         return self._cells[name]
 
     def column(self, wanted: str) -> str | None:
-        """Return the name of the column that the user means; None if there is none.
+        """Return the column that the user means by a name; None if there is none.
 
         If the file has no header, the user names a column by its number from 1.
         """
@@ -82,7 +82,7 @@ class Table:
             0 < int(wanted) <= len(self.names)) else self.names[int(wanted) - 1]
 
     def keys(self, columns: Sequence[str]) -> list[str]:
-        """Return the name of each row's item: the given columns, joined by blanks.
+        """Name the item of each row: the cells of some columns, joined by blanks.
 
         Without columns, the names are the row numbers from 1.
         """
@@ -95,7 +95,7 @@ class Table:
         return len({*zip(*map(self.cells, columns), strict=True)}) == len(self.rows)
 
     @cached_property
-    def written(self) -> str:
+    def layout(self) -> str:
         """Description of the layout: `2 columns with tabs between them, a header`."""
         syntax = self.form.get("syntax", "")
         if syntax:
@@ -106,8 +106,8 @@ class Table:
         return f"{len(self.names)} columns with {between} between them, " + (
             "a header" if self.header else "no header")
 
-    def shown(self) -> str:
-        """Describe the first columns with their first cells: `id='d1', label='yes'`."""
+    def preview(self) -> str:
+        """Describe the first columns by their first cells: `id='d1', label='yes'`."""
         first = self.rows[0] if self.rows else ()
         shown = [f"{name if name.strip() else repr(name)}={cell[:20]!r}"
                  for name, cell in zip(self.names, first, strict=False)]
@@ -126,9 +126,7 @@ def are_numbers(cells: Sequence[str]) -> bool:
 
 
 def refuse_unusual_numbers(table: Table, names: Sequence[str]) -> None:
-    """Raise an error if numbers have decimal commas or percent signs.
-
-    Thousands separators are not supported either.
+    """Check that numbers have no decimal commas, percent or thousands signs.
 
     Args:
         table: The table.
@@ -256,7 +254,7 @@ def _read_json(document: Document) -> Table | None:
 
 
 def read_json_parts(document: Document) -> list[tuple[int, str | None, Any]] | None:
-    """Return (line, name, value) of each member of a JSON list or object.
+    """Return line, name and value of each member of a JSON list or object.
 
     The result is None for other files. The name is None for members of a list.
     """
@@ -277,7 +275,9 @@ def read_json_objects(document: Document, table: Table) -> list[Mapping[str, Any
 
 
 def _is_nested(members: Sequence[tuple[int, str | None, Any]]) -> bool:
-    """Return True if a JSON object has parts such as `config` instead of items.
+    """Return True if a JSON object does not map items to values, but has other parts.
+
+    An example of another part is `config`.
 
     Args:
         members: The line, name and value of each member of the object.
@@ -318,9 +318,10 @@ def _cell(value: Any) -> str:
 
 
 def _read_delimited(document: Document, options: Mapping[str, Any], lines: Sequence[str]) -> Table | None:
-    """Read a text file as a table with the separator that gives even rows.
+    """Read a text file as a table, and find out its separator.
 
-    If no separator does, every line is one value. The result is None if the user's separator does not fit.
+    The separator gives all rows the same number of cells. If there is none, every line is one value. The result is None
+    if the user names a separator that does not fit.
 
     Args:
         document: The file.
@@ -366,7 +367,7 @@ def _read_delimited(document: Document, options: Mapping[str, Any], lines: Seque
 
 
 def find_even_mark(lines: Sequence[str]) -> str:
-    """Return `|` or `::` if all lines have this separator equally often.
+    """Return `|` or `::` if it separates the same number of columns in all lines.
 
     Readers do not support these separators. The text is empty if there is no such separator.
     """
@@ -385,7 +386,7 @@ def _find_comment(lines: Sequence[str]) -> str | None:
         return None
     width = len(lines[leading].split())
     last = lines[leading - 1].lstrip("# ").split()
-    is_row = leading == 1 and len(last) == width and not (last and usual_form(last[0]) in USUAL)
+    is_row = leading == 1 and len(last) == width and not (last and normalize(last[0]) in USUAL)
     return None if is_row else "#"
 
 
@@ -416,10 +417,10 @@ def _make_table(document: Document, numbered: Sequence[tuple[int, list[str]]], w
 
 
 def has_header(rows: Sequence[Sequence[str]]) -> bool | None:
-    """Decide whether the first row names the columns; None if it is unclear.
+    """Decide whether the first row of a table names the columns.
 
     It does if a word is above numbers, or if it has usual names such as `id` that occur in no other row. It does not if
-    it contains a number.
+    it contains a number. The result is None if it is unclear.
     """
     first, rest = rows[0], rows[1:]
     columns = [[row[n] for row in rest if n < len(row)] for n in range(len(first))]
@@ -430,7 +431,7 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool | None:
     if any(map(is_number, first)):
         return False
     occurs = any(cell in column for cell, column in zip(first, columns, strict=True))
-    is_usual = any(usual_form(cell) in USUAL and cell.strip() and len(cell.split()) <= WORDS for cell in first)
+    is_usual = any(normalize(cell) in USUAL and cell.strip() and len(cell.split()) <= WORDS for cell in first)
     if is_usual and not occurs:
         return True
     if occurs:
@@ -460,5 +461,5 @@ def find_item_columns(table: Table) -> list[str]:
     if table.names_items:
         return ["item"]
     index = find_index_column(table)
-    usual = [name for name in columns_of(table.names, "item") if not is_called(name, "run")]
+    usual = [name for name in find_columns(table.names, "item") if not has_role(name, "run")]
     return [*usual, *([index] if index is not None else [])]

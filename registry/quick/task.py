@@ -12,7 +12,7 @@ from registry.identity import canonical_json
 from registry.importers.base import make_slugs, split_model
 from registry.items import AnswerSet, Item, Links, Tagged
 from registry.manifest.folder import TaskFolder
-from registry.metric_names import declared_metric
+from registry.metric_names import make_metric_table
 from registry.metrics import Metric
 from registry.quick.files import Runs, find_runs
 from registry.quick.plan import Part, Plan, Request, System, get_options
@@ -83,7 +83,7 @@ def task_folder(plans: Mapping[str, Plan], metric: Metric, request: Request, tes
     return TaskFolder(
         {"task": {"title": f"Made from {Path(first.gold.path).name}"}, "test_set": test_sets,
          "submission": {"missing": request.missing, **({"options": common} if common else {})},
-         "metric": [declared_metric(metric)], "significance": {**significance, "seed": SEED}, "submit": submits},
+         "metric": [make_metric_table(metric)], "significance": {**significance, "seed": SEED}, "submit": submits},
         files, sources, copies=copies, comments={
             "task": ("Made by `registry new`; check it before use.",),
             "test_set": (f"Read as: {read_as}", *first.notes),
@@ -102,7 +102,7 @@ def _gold_name(plan: Plan, folder: str) -> str:
 def _choose_places(plan: Plan, runs: Sequence[Runs], folder: str) -> dict[str, _Place]:
     """Choose where the file of each system is stored in the task's folder.
 
-    A system whose answers are in the gold's file needs no other file. The files of a system's runs share a folder.
+    Answers that are in the gold's file need no other file. The files of a system's runs share a folder.
 
     Args:
         plan: The systems with their files.

@@ -79,7 +79,7 @@ class _Alignments(Reader):
         return Links()
 
     def answer_set(self, value: Any) -> Iterable[Response]:
-        """Return one answer per link, with a key such as "1-2".
+        """Return one answer for each link between two words, with a key such as "1-2".
 
         The key has the source word and the target word, counted from 1. Sure and possible links are included.
         """

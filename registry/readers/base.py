@@ -87,11 +87,11 @@ class Reader(Value):
             return self.parse_answers(self.apply_options(document))
 
     def bounds(self, items: Sequence[Item]) -> Bounds:
-        """Return the size limits of a submission's file, which depend on the gold."""
+        """Return the size limits for the file of a submission, given the gold's items."""
         return Bounds() if self.ignores_others else Bounds.for_submission(len(items), self.most_lines(items))
 
     def most_lines(self, items: Sequence[Item]) -> int:
-        """Return the maximal number of lines in a submission to a gold with these items."""
+        """Return the maximal number of lines of a submission, given the gold's items."""
         return self.lines_per_item * len(items)
 
     @abstractmethod
@@ -145,14 +145,14 @@ class Reader(Value):
         return answers
 
     def content(self, value: Any) -> Any:
-        """Convert a gold or answer value to JSON data, from which its digest is computed.
+        """Convert a gold or answer value to JSON data that identify it.
 
-        Equal values give equal JSON.
+        Equal values give equal data. The digest of the gold is computed from them.
         """
         return value
 
     def task_text(self, value: Any) -> Any:  # noqa: ARG002
-        """Return an item's input for systems (as JSON data), without the gold answer.
+        """Return the input that systems get for an item, as JSON data, without the gold.
 
         Args:
             value: Gold value of the item.
@@ -160,9 +160,9 @@ class Reader(Value):
         return None
 
     def make_unanswered(self, text: Any) -> Any:  # noqa: ARG002
-        """Return a gold value that has only the item's input, without gold answers.
+        """Make a gold value that contains the input of an item, but no gold answer.
 
-        With such values, participants can check a submission without the gold.
+        Participants can check a submission with such values, without the gold.
 
         Args:
             text: Input for systems; see `task_text`.
@@ -173,10 +173,12 @@ class Reader(Value):
         return None
 
     def mismatch(self, gold: Any, answer: Any) -> tuple[int, str] | None:  # noqa: ARG002
-        """Find the first difference between the input text in the gold and in an answer.
+        """Compare the input text that an answer repeats with the text in the gold.
 
         Returns:
-            Number of lines after the answer's first line, and a message; None if the texts are equal.
+            The first difference: the number of lines after the answer's first line, and a message. None if the texts
+                are
+            equal.
         """
         return None
 
@@ -192,32 +194,33 @@ class Reader(Value):
         return None
 
     def incomparable(self, gold: Any, answer: Any) -> str | None:  # noqa: ARG002
-        """Return why an answer cannot be compared with the gold; None if it can.
+        """Return the reason why an answer cannot be compared with the gold, if any.
 
         For example, the numbers of tokens may differ.
         """
         return None
 
     def answer_set(self, value: Any) -> Iterable[Response]:
-        """Return the single answers in a gold or answer value, such as spans.
+        """Return the single answers that a gold or answer value contains, such as spans.
 
         A label is one answer; free text has none.
         """
         return (Response(value),) if self.gives == "label" else ()
 
     def answer_names(self, value: Any) -> tuple[Sequence[tuple[str, str]], Sequence[float | None]]:
-        """Return the single answers in a system's value as two parallel sequences.
+        """Return the single answers in a system's value, with their scores.
 
         Returns:
-            Pairs (key, type) that identify the answers, and their scores; see `answer_set`.
+            Two parallel sequences: pairs (key, type) that identify the answers, as in `answer_set`; and scores.
         """
         responses = tuple(self.answer_set(value))
         return [(key, type_) for key, type_, _ in responses], [score for *_, score in responses]
 
     def find_copied(self, gold: Any, answer: Any) -> Iterable[str]:
-        """Return the names of the gold's parts that equal an answer (copied gold).
+        """Find out whether a system's answer is a copy of the gold.
 
-        The parts are `gold`, or names of references.
+        Returns:
+            The names of the gold's parts that equal the answer: `gold`, or names of references.
         """
         return ("gold",) if gold == answer else ()
 
@@ -254,7 +257,7 @@ class SegmentReader(Reader):
     def assign(self, items: Sequence[Item], answers: Sequence[Answer], path: str) -> Sequence[Answer]:
         """Add empty answers to items without reference text if the system has none.
 
-        Such an item is, for example, silence in a recording. See `Reader.assign`.
+        Such an item is, for example, silence in a recording.
         """
         silent = [item for item in items if not any(
             text.strip() for name, text in item.gold.items() if name != "source")]
@@ -277,9 +280,9 @@ class SegmentReader(Reader):
 
 @contextmanager
 def _pause_garbage_collection() -> Iterator[None]:
-    """Context manager that pauses Python's garbage collector while files are read.
+    """Pause Python's garbage collector in a `with` block that reads files.
 
-    The collector would take half of the time, although reading makes no reference cycles.
+    It would take half of the time, although reading makes no reference cycles.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -315,9 +318,11 @@ class NamedReader(Reader):
 
     @abstractmethod
     def with_names(self, value: Any, name: Callable[[str], str]) -> Any:
-        """Return a copy of a value in which the function `name` replaces each name.
+        """Return a copy of a value in which labels or types are renamed.
 
-        Names are labels or types. The function receives the old name and returns the new name.
+        Args:
+            value: The gold or answer value.
+            name: Function that receives the old name and returns the new name.
         """
 
     def list_declared_names(self) -> tuple[str, ...]:
@@ -351,7 +356,7 @@ class NamedReader(Reader):
 
     def _rename(self, answers: Sequence[Answer], new: dict[str, str]) -> Sequence[Answer]:
         if isinstance(answers, AnswerColumns):
-            return answers.renamed(new)
+            return answers.rename_labels(new)
         return [replace(answer, value=self.with_names(answer.value, lambda name: new.get(name, name)))
                 for answer in answers]
 
@@ -393,7 +398,7 @@ class NamedSetReader(AnswerSetReader, NamedReader):
 
 
 def index_by_case(names: Iterable[str]) -> dict[str, str]:
-    """Map the casefolded form of each name to the name: `{"per": "PER"}`.
+    """Map lower-case forms of names to the names: `{"per": "PER"}`.
 
     Forms that several names share are left out.
     """

@@ -139,7 +139,7 @@ class Layout:
 
 @dataclass
 class _BlockParsing:
-    """State of a parser that divides a file, line by line, into blocks."""
+    """Parser that divides a file, line by line, into sentences or documents."""
 
     layout: Layout
     document: Document
@@ -187,12 +187,15 @@ class _BlockParsing:
             self.rows, self.begins = [], []
 
     def _read_comment(self, number: int, line: str, cells: list[str]) -> bool:
-        """Return True if a line is a comment; store the attributes that it declares.
+        """If a line is a comment, store the attributes that it declares.
 
         Args:
             number: Line number.
             line: The line.
             cells: Cells of the line.
+
+        Returns:
+            True if the line is a comment.
         """
         layout = self.layout
         if not layout.comment or not line.startswith(layout.comment):
@@ -221,9 +224,9 @@ class _BlockParsing:
         return tag in self.layout.outside or _PLAIN_TAG.fullmatch(tag) is not None
 
     def _read_statement(self, part: str) -> None:
-        """Store the attribute that a part of a comment declares.
+        """Store the attribute that a comment declares as "KEY = VALUE".
 
-        The part is "KEY = VALUE", or "KEY VALUE" if the key is that of names of sentences or documents.
+        The equals sign may be absent if the key is that of names of sentences or documents.
         """
         name, equals, value = (text.strip() for text in part.partition("="))
         if equals and _ANY_NAME.fullmatch(name):
@@ -286,11 +289,14 @@ def move_span(span: Span, distance: int) -> Span:
 
 
 def split_at_gaps(rows: Sequence[Row], spans: Iterable[Span]) -> Iterator[Answer]:
-    """Divide the tokens of a file at lines without tokens; yield one answer per part.
+    """Divide the tokens of a file into sentences at lines without tokens.
 
     Args:
         rows: Line number, token and tag of each token in the file.
         spans: Spans whose positions count tokens from the beginning of the file.
+
+    Yields:
+        An answer with the spans of each sentence.
     """
     firsts = [n for n, (line, *_) in enumerate(rows) if not n or line != rows[n - 1][0] + 1]
     run_spans: list[list[Span]] = [[] for _ in firsts]
@@ -485,9 +491,10 @@ class Bio(SpanReader):
         return None
 
     def _refuse_cut_spans(self, document: Document) -> None:
-        """Report gold spans that continue after the end of a sentence, and would be cut.
+        """Report gold spans that continue in the next sentence.
 
-        In the scheme iob1 they cannot be detected, because the next tag may also begin a new span.
+        Spans must not cross sentences. In the scheme iob1 such spans cannot be detected, because the next tag may also
+        begin a new span.
         """
         inner, previous = PREFIXES[self.scheme][1:3], None
         for block in self._layout.blocks(document) if self.scheme != "iob1" else ():
@@ -575,7 +582,7 @@ class Bio(SpanReader):
             yield Span(start, len(tags), type_)
 
     def _find_fault(self, prefix: str, kind: str, open_type: str, previous: str) -> str | None:
-        """Return a message if a tag is not valid after the previous tag; None if it is.
+        """Return a message if a tag is not allowed after the previous tag; else None.
 
         Args:
             prefix: Prefix of the tag, such as "B", or "O".

@@ -44,7 +44,7 @@ def project(gold: Sequence[Sentence], answers: Sequence[Answer], path: str) -> l
         path: Path of the submission, for errors.
 
     Returns:
-        One projection per gold sentence: the words, tokens and sentences of the system that belong to it.
+        For each gold sentence: the words, tokens and sentences of the system that belong to it.
 
     Raises:
         InputError: The texts differ, or a stretch of multiword tokens is too long.
@@ -132,10 +132,11 @@ def _place_words(sentences: Sequence[Sentence]) -> list[Place]:
 
 
 def _find_stretch(gold: Sequence[Place], system: Sequence[Place], g: int, s: int) -> tuple[int, int, int, int]:
-    """Find the shortest stretch of text, from a multiword token on, that cuts none.
+    """Find the shortest next part of both texts that cuts no multiword token.
 
-    The next gold word, the next system word or both are in a multiword token. The stretch cuts no multiword token of
-    either side. As in the official scorer, at most one word that begins before the token is left out.
+    Gold words and system words are aligned part by part. The next word of one side is in a multiword token (French "du"
+    = "de le"), so the part must contain whole multiword tokens of both sides. As in the official scorer, at most one
+    word that begins before the token is left out.
 
     Args:
         gold: Start, end, multiword flag and form of each gold word.
@@ -144,7 +145,7 @@ def _find_stretch(gold: Sequence[Place], system: Sequence[Place], g: int, s: int
         s: Index of the next system word.
 
     Returns:
-        Indexes of the stretch: first gold word, first system word, end of gold words, and end of system words.
+        Indexes: first gold word, first system word, end of the gold words, and end of the system words.
     """
     gold_start, end, gold_is_multi, _ = gold[g]
     system_start, system_end, system_is_multi, _ = system[s]
@@ -171,9 +172,12 @@ def _find_stretch(gold: Sequence[Place], system: Sequence[Place], g: int, s: int
 
 
 def _align_common(first: Sequence[str], second: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the index pairs of a longest common subsequence of two lists of words.
+    """Align two lists of words by a longest common subsequence.
 
     If there are several such subsequences, the function selects the same as the official CoNLL 2018 scorer.
+
+    Returns:
+        Pairs of indexes of equal words.
 
     Raises:
         ValueError: The lists are too long.
@@ -297,11 +301,11 @@ class Conllu(NamedReader):
         return Sentence(text, (), ())
 
     def answer_set(self, value: Any) -> Iterable[Response]:
-        """Return one answer per dependency arc, with a key such as "2>1".
+        """Return one answer for each dependency arc, with a key such as "2>1".
 
-        The key "2>1" means that gold word 2 is the head of gold word 1. A system word N of the sentence that is not
-        aligned with a gold word is "+N" as a dependent. A head that is not aligned with a gold word of this sentence is
-        "?". The answer's type is the relation without its subtype.
+        The key "2>1" means that gold word 2 is the head of gold word 1. A system's word may have no aligned gold word:
+        it is then "+N" (N is its number) if it is the dependent, and "?" if it is the head. The type of an answer is
+        the relation without its subtype.
         """
         if isinstance(value, Sentence):
             return [Response(f"{word.head}>{n}", strip_subtype(word.deprel)) for n, word in enumerate(value.words, 1)]
@@ -309,7 +313,7 @@ class Conllu(NamedReader):
                 for n, p in enumerate(value.words, 1)]
 
     def _read_sentences(self, document: Document) -> Iterator[tuple[int, Sentence, dict[str, str]]]:
-        """Parse a file, and yield (first line number, sentence, attributes)."""
+        """Parse a file; yield first line number, sentence and attributes of each."""
         rows: list[Row] = []
         attributes: dict[str, str] = {}
         lasting: dict[str, str] = {}
@@ -411,12 +415,11 @@ class Conllu(NamedReader):
 
 
 def _list_words(value: Sentence | Projection) -> Sequence[Word]:
-    """Return the gold words of a sentence, or the system's words aligned with them."""
     return value.words if isinstance(value, Sentence) else tuple(projected.word for projected in value.words)
 
 
 def _find_range_end(id_: str, expected: int, range_end: int, document: Document, line: int) -> int:
-    """Parse the ID of a multiword token, such as "3-4"; return its last number.
+    """Check the ID of a multiword token, such as "3-4", and return its last number.
 
     Args:
         id_: The ID.

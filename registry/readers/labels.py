@@ -117,12 +117,12 @@ class Labels(NamedReader):
         if (columns := reader._read_fast(document)) is not None:
             labels = columns[self.label]
             keys = self._make_keys(columns, len(labels))
-            return AnswerColumns.of_labels(keys, labels, range(self._first_line, self._first_line + len(labels)))
+            return AnswerColumns.from_labels(keys, labels, range(self._first_line, self._first_line + len(labels)))
         shared: dict[str, str] = {}
         entries = [(key, shared.setdefault(label, label), line)
                    for line, key, label, _ in reader._read_entries(document)
                    if label.strip() or not self.item or self.blank == "reject"]
-        return AnswerColumns.of_labels([key for key, *_ in entries], [label for _, label, _ in entries],
+        return AnswerColumns.from_labels([key for key, *_ in entries], [label for _, label, _ in entries],
                                        [line for *_, line in entries])
 
     def assign(self, items: Sequence[Item], answers: Sequence[Answer], path: str) -> Sequence[Answer]:

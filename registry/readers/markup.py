@@ -58,8 +58,9 @@ class MarkupReader(SegmentReader):
     """Base class of readers of translation test sets in SGML or XML.
 
     Attributes:
-        reference: Name of the translator whose text is the gold, if the file has several. Entries of `references` in
-            the manifest select further translators by name; a separate file with only one translator may have any name.
+        reference: Name of the translator whose text is the gold, if the file has several translators. The manifest
+            lists other translators in `references`: by their names if they are in the same file, or by any name if each
+            has a separate file.
         system: Name of the submitted system, if the file has several systems.
     """
 
@@ -115,13 +116,16 @@ class MarkupReader(SegmentReader):
 
     def _choose_segments(self, document: Document, side: Side, author: str | None, *,
                          by_name_only: bool) -> dict[str, Segment]:
-        """Return the segments of one translator or system, by name of the item.
+        """Select the segments of one translator or system.
 
         Args:
             document: The file.
             side: `source`, `reference` or `system`.
             author: Name of the translator or system. If the file has only one, it may be None or another name.
             by_name_only: True if the name must match although the file has only one translator or system.
+
+        Returns:
+            The segments, by name of the item.
         """
         first_lines: dict[str, int] = {}  # by author
         author_segments: dict[str, Segment] = {}

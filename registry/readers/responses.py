@@ -283,10 +283,10 @@ class Candidates(AnswerSetReader):
                                            (self.gold, *self.attributes), self.unscored))
 
     def _make_items(self, table: Table) -> list[Item] | None:
-        """Make the gold items of a table of candidate answers.
+        """Make gold items from a table of candidate answers.
 
         Returns:
-            The items; None if the gold column marks a candidate neither as correct nor as incorrect.
+            The items; None if the gold column does not mark each candidate as correct or incorrect.
         """
         gold = {flag: AnswerSet((Response(ACCEPTED),)) for flag in self.true} | dict.fromkeys(self.false, AnswerSet())
         flags = table.attributes.get(self.gold)

@@ -118,7 +118,7 @@ class Statistics(TableReader):
 
 def _make_items(reader: Scores | Statistics, document: Document, columns: Sequence[str],
                 gold: Callable[[Sequence[float]], Any]) -> list[Item]:
-    """Read items, and compute their gold values from columns of numbers.
+    """Read items whose gold values are made from columns of numbers.
 
     Args:
         reader: The reader.
@@ -352,7 +352,7 @@ class Mtme(Reader):
                 for score in self._read_scores(document) if score.value is not None]
 
     def _read_scores(self, document: Document) -> Iterator[Score]:
-        """Yield the score on every line; number a system's segments or documents.
+        """Yield the score on every line; number the segments of each system.
 
         All systems must have the same number of segments or documents.
         """

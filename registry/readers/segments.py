@@ -62,7 +62,7 @@ def find_misplaced(items: Sequence[Item], answers: Sequence[Answer]) -> tuple[in
 
 
 def _find_nearest(items: Sequence[Item], answers: Sequence[Answer], *, by_source: bool) -> list[tuple[int, int]]:
-    """Compare each answer with its own reference, and with four other references.
+    """Find for each answer the most similar of its own and four other references.
 
     With `by_source` answers are compared with sources instead. A translation resembles its source in length (Gale and
     Church 1993, "A program for aligning sentences in bilingual corpora") and in names, numbers and punctuation, which
@@ -303,7 +303,7 @@ class Texts(TableReader, SegmentReader):
         return find_misplaced(items, answers)
 
     def _check_quotes(self, column: str, texts: Sequence[tuple[str, Item | Answer]], document: Document) -> None:
-        """Raise InputError if texts of a tab-separated file are in CSV quotes.
+        """Check that texts of a tab-separated file are not in CSV quotes.
 
         Only comma- and semicolon-separated files may have such quotes; in others, the quotes would count as words.
 

@@ -104,7 +104,7 @@ class Spans(TableReader, SpanReader):
             yield key, entry
 
     def _read_lists(self, document: Document, names: Sequence[str]) -> Iterator[tuple[Row, Span | None]]:
-        """Yield pairs (row, span) from a file with a list of spans in each item's row.
+        """Yield each span with its row, from a file with a list of spans in each row.
 
         An item without spans yields (row, None).
 

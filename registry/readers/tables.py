@@ -144,7 +144,7 @@ class TableReader(Reader):
 
     def parse_rows(self, document: Document, requested: Sequence[str], parse: Callable[[Row], T],
                    attributes: Sequence[str] = ()) -> Iterator[tuple[Row, T]]:
-        """Yield every row of a table, together with the result of a function of the row.
+        """Apply a function to every row of a table, and yield the rows with the results.
 
         Args:
             document: The file.
@@ -251,7 +251,7 @@ def read_delimited_rows(
     parse_header: Callable[[list[str], int], tuple[str, ...]],
     describe_fault: Callable[[list[str], Sequence[str]], str],
 ) -> Iterator[tuple[int, Sequence[str], list[str]]]:
-    """Yield every row of delimited text as (line number, column names, cells).
+    """Yield line number, column names and cells of every row of delimited text.
 
     Rows with a wrong number of cells are reported and left out. A blank row has empty cells.
 
@@ -299,9 +299,11 @@ def to_number(cell: Any, *, text: bool) -> float:
 
 
 def is_unscored(cell: Any, unscored: tuple[str, ...]) -> bool:
-    """Return True if a cell is null or one of the values that mark a missing number.
+    """Return True if a cell means that there is no number.
 
-    A mark such as "-1" also matches the number -1.
+    Args:
+        cell: The cell; null always has this meaning.
+        unscored: Texts with this meaning. Numbers in JSON and Parquet are compared as numbers: "-1" matches -1.
     """
     if cell is None or isinstance(cell, str):
         return cell is None or cell in unscored
@@ -340,7 +342,7 @@ def read_text_columns(block: str, required: Sequence[str], *, alone: bool) -> di
 
 
 def shorten(cell: Any) -> str:
-    """Format a cell of any type as text for messages, cut after 60 characters."""
+    """Format a cell of any type as text of at most 60 characters, for messages."""
     if isinstance(cell, str) and len(cell) < _SHOWN:
         return repr(cell)
     text = ""
@@ -352,5 +354,5 @@ def shorten(cell: Any) -> str:
 
 
 def list_numbers(mapping: Mapping[str, float]) -> list[list[Any]]:
-    """Convert `{"b": 2, "a": 1}` to `[["a", 1], ["b", 2]]`: pairs, sorted by name."""
+    """Sort the entries of a dict: `{"b": 2, "a": 1}` -> `[["a", 1], ["b", 2]]`."""
     return [[name, mapping[name]] for name in sorted(mapping)]

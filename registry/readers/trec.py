@@ -96,9 +96,9 @@ class Trec(Reader):
         return [[name, value[name]] for name in sorted(value)]
 
     def answer_set(self, value: Any) -> Iterable[Response]:
-        """Return one answer per document: relevant documents of the gold, or a run's.
+        """Return the documents of a query: relevant ones of the gold, or all of a run.
 
-        An answer to a query is a document; in a run it has the document's score.
+        In a run, each document has its score.
         """
         return [Response(name, "", None if isinstance(number, int) else number) for name, number in value.items()
                 if not isinstance(number, int) or number >= RELEVANT]
@@ -136,9 +136,9 @@ class _Format(Generic[N]):
         return query, document, number
 
     def read_columns(self, block: str, tag: str) -> tuple[list[str], list[str], list[N]] | None:
-        """Parse a block of lines to three columns: queries, documents and numbers.
+        """Parse lines to three columns: queries, documents and numbers.
 
-        The numbers are scores or relevances. Return None if a line has a fault.
+        The numbers are scores or relevances. The result is None if a line has a fault.
 
         Args:
             block: Lines of the file.
@@ -295,7 +295,7 @@ def _find_stretches(queries: list[str]) -> Iterator[tuple[int, int]]:
 
 def _read_one_by_one(document: Document, format_: _Format[N], numbered: Iterable[tuple[int, str]],
                      tag: str) -> tuple[list[int], tuple[list[str], list[str], list[N]]]:
-    """Parse lines one by one; return columns of valid lines, and report the others.
+    """Parse lines one by one: return valid lines as columns, and report the others.
 
     Blank lines are ignored.
 

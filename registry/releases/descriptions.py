@@ -22,7 +22,7 @@ from registry.identity import digest
 from registry.manifest import Manifest, decode_manifest
 from registry.releases.tables import SUBMITTED, TOTALS, ReleasedTable, list_tables
 from registry.store import catalog
-from registry.store.rows import parquet_at
+from registry.store.rows import make_parquet_sql
 
 _FILES = {  # description and media type of each file
     "README.md": ("Contents of the release, how to cite it and how to verify it", "text/markdown"),
@@ -77,7 +77,9 @@ class WrittenFile:
 
 @dataclass(frozen=True)
 class Contents:
-    """What the descriptions of a release (README, Croissant, RO-Crate) mention.
+    """Data from which the descriptions of a release are made.
+
+    The descriptions are a README and files in the formats Croissant and RO-Crate.
 
     Attributes:
         folder: Folder of the release.
@@ -112,7 +114,7 @@ class Contents:
         tables = []
         for table in (*list_tables(gold=True, sources=True), TOTALS):
             if (folder / table.path).is_file():
-                rows = parquet_at(folder / table.path)
+                rows = make_parquet_sql(folder / table.path)
                 types = {row[0]: row[1] for row in connection.exec_driver_sql(f"DESCRIBE FROM {rows}")}
                 n_rows = connection.exec_driver_sql(f"SELECT count(*) FROM {rows}").scalar_one()  # noqa: S608
                 tables.append(WrittenTable(table, types, int(n_rows)))
@@ -142,12 +144,15 @@ class Contents:
 
     @property
     def citation(self) -> str:
-        """How to cite the release: as the manifest says, or by organisers, title, year."""
+        """Text that says how to cite the release, from the manifest or from its facts.
+
+        Without a text in the manifest, it consists of organisers, title and year.
+        """
         organisers = ", ".join(self.manifest.task.organisers)
         return self.manifest.task.citation or f"{organisers and f'{organisers}: '}{self.title} ({self.date[:4]})"
 
     def with_files(self, paths: Sequence[str]) -> Contents:
-        """Return a copy that describes these files in the folder of the release."""
+        """Return a copy with descriptions of some files in the folder of the release."""
         descriptions = _FILES | {written.table.path: (written.table.comment, "application/vnd.apache.parquet")
                           for written in self.tables}
         files = []
@@ -172,7 +177,7 @@ def list_licences(expression: str | None) -> list[str]:
     return list(dict.fromkeys(word for word in words if word not in ("AND", "OR", "WITH")))
 
 
-def _licence_url(identifier: str) -> str | None:
+def _make_licence_url(identifier: str) -> str | None:
     if identifier.startswith("LicenseRef-"):
         return None
     return f"https://spdx.org/licenses/{identifier.removesuffix('+')}"
@@ -185,7 +190,7 @@ def render_licences(expression: str | None) -> Iterator[tuple[str, str]]:
         Path and text of the file; the text links to the licence.
     """
     for identifier in list_licences(expression):
-        url = _licence_url(identifier)
+        url = _make_licence_url(identifier)
         text = f"Its text: {url}.html" if url else "SPDX does not list this licence; ask the organisers for its text."
         yield f"LICENSES/{identifier}.txt", f"SPDX-License-Identifier: {identifier}\n\n{text}\n"
 
@@ -217,16 +222,16 @@ def render_croissant(contents: Contents) -> str:
     names = list_licences(task.licence)
     dataset: dict[str, Any] = {
         "@context": _CONTEXT, "@type": "sc:Dataset", "conformsTo": CROISSANT_VERSION,
-        "name": _croissant_name(task.id), "alternateName": contents.title, "description": contents.description,
-        "version": _croissant_version(task.version), "datePublished": contents.date,
-        "license": (_licence_url(names[0]) if len(names) == 1 else None) or task.licence or NO_LICENCE,
+        "name": _format_croissant_name(task.id), "alternateName": contents.title, "description": contents.description,
+        "version": _format_croissant_version(task.version), "datePublished": contents.date,
+        "license": (_make_licence_url(names[0]) if len(names) == 1 else None) or task.licence or NO_LICENCE,
         "isLiveDataset": False}
     if task.organisers:
         dataset["creator"] = [{"@type": "sc:Person", "name": name} for name in task.organisers]
     dataset |= {key: value for key, value in {"url": task.url, "citeAs": contents.citation}.items() if value}
     files = {file.path: file for file in contents.files}
     dataset["distribution"] = [
-        {"@type": "cr:FileObject", "@id": written.table.path, "name": _croissant_name(written.table.name),
+        {"@type": "cr:FileObject", "@id": written.table.path, "name": _format_croissant_name(written.table.name),
          "description": written.table.comment, "contentUrl": written.table.path,
          "contentSize": f"{files[written.table.path].size} B", "encodingFormat": "application/x-parquet",
          "sha256": files[written.table.path].sha256} for written in contents.tables]
@@ -243,11 +248,11 @@ def _record_set(written: WrittenTable) -> dict[str, Any]:
         for column, type_ in written.types.items()]}
 
 
-def _croissant_name(name: str) -> str:
+def _format_croissant_name(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9_-]", "-", name)
 
 
-def _croissant_version(version: str) -> str:
+def _format_croissant_version(version: str) -> str:
     """Extend a version to three numbers, as Croissant requires: `2.1` -> `2.1.0`."""
     numbers = version.split(".")
     return ".".join([*numbers, "0", "0"][:3]) if all(map(str.isdecimal, numbers)) and len(numbers) < 3 else version
@@ -267,11 +272,11 @@ def render_ro_crate(contents: Contents) -> str:
 
     The format is RO-Crate, a JSON vocabulary. `contents.files` must contain all other files.
     """
-    licences = list(_licence_entities(contents.manifest.task.licence))
+    licences = list(_make_licence_entities(contents.manifest.task.licence))
     graph = [
         {"@id": RO_CRATE, "@type": "CreativeWork", "about": _refer("./"), "conformsTo": _refer(RO_CRATE_VERSION)},
         _root_entity(contents, licences[0]), *_folder_entities(contents), *_file_entities(contents),
-        *_people_entities(contents), *licences, *_program_entities(contents)]
+        *_people_entities(contents), *licences, *_make_program_entities(contents)]
     return json.dumps({"@context": f"{RO_CRATE_VERSION}/context", "@graph": graph}, indent=2, ensure_ascii=False) + "\n"
 
 
@@ -323,7 +328,7 @@ def _people_entities(contents: Contents) -> Iterator[Entity]:
                "url" if task.contact.startswith("http") else "email": task.contact}
 
 
-def _licence_entities(expression: str | None) -> Iterator[Entity]:
+def _make_licence_entities(expression: str | None) -> Iterator[Entity]:
     """Yield the description of a release's licence in the RO-Crate format.
 
     If the licence expression (SPDX) combines several licences, a description of each licence follows.
@@ -333,7 +338,7 @@ def _licence_entities(expression: str | None) -> Iterator[Entity]:
         return
     entities = []
     for name in list_licences(expression):
-        url = _licence_url(name)
+        url = _make_licence_url(name)
         entities.append({"@id": url or f"#{name}", "@type": "CreativeWork", "name": name, "description": (
             f"The licence that SPDX lists as {name}" if url else f"{name}, a licence of the organisers"),
             "identifier": name})
@@ -344,7 +349,7 @@ def _licence_entities(expression: str | None) -> Iterator[Entity]:
     yield from entities
 
 
-def _program_entities(contents: Contents) -> Iterator[Entity]:
+def _make_program_entities(contents: Contents) -> Iterator[Entity]:
     """Yield descriptions of this program and the comparison, in the RO-Crate format."""
     yield {"@id": "#evalregistry", "@type": "CreativeWork", "name": "evalregistry",
            "version": contents.versions["evalregistry"],
@@ -384,11 +389,11 @@ def render_readme(contents: Contents, program: str) -> str:
     task = contents.manifest.task
     facts = {"Published": contents.date, "Organisers": ", ".join(task.organisers), "Contact": task.contact,
              "Page": task.url, "Licence": task.licence or NO_LICENCE}
-    parts = [f"# {_inline(contents.title)}", _inline(contents.description),
-             "\n".join(f"- {name}: {_inline(value)}" for name, value in facts.items() if value),
+    parts = [f"# {_escape_inline(contents.title)}", _escape_inline(contents.description),
+             "\n".join(f"- {name}: {_escape_inline(value)}" for name, value in facts.items() if value),
              "## Contents", "\n".join(_file_rows(contents)), "### Boards",
-             "\n".join(f"- {_inline(board.title)} (`{board.signature}`)" for board in contents.boards.boards),
-             "## How to cite it", _inline(contents.citation),
+             "\n".join(f"- {_escape_inline(board.title)} (`{board.signature}`)" for board in contents.boards.boards),
+             "## How to cite it", _escape_inline(contents.citation),
              _VERIFY.format(program=program, method=_WITH_GOLD if contents.has_gold else _WITHOUT_GOLD).rstrip(),
              "## Columns", *map(_column_table, contents.tables)]
     return "\n\n".join(parts) + "\n"
@@ -412,6 +417,6 @@ def _column_table(written: WrittenTable) -> str:
     return "\n".join([f"### {written.table.path}", "", "| column | meaning | type |", "|---|---|---|", *rows])
 
 
-def _inline(text: str) -> str:
+def _escape_inline(text: str) -> str:
     plain = " ".join(text.split())
     return "".join(f"\\{c}" if c in "\\`*[]<>#|" else c for c in plain)

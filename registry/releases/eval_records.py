@@ -90,9 +90,10 @@ class DeclaredMetric:
 
 
 def choose_layout(metrics: Sequence[DeclaredMetric]) -> Layout:
-    """Choose what the samples (records of single items) of a task must contain.
+    """Choose what samples must contain so that a task can be imported again.
 
-    From samples in this layout, the importer of records can make the task again.
+    Samples are exported records of single items. From samples in this layout, the importer of records can make the task
+    again.
 
     Returns:
         `labels`, `scores`, `answers` or `statistics`.
@@ -144,7 +145,7 @@ class GoldItems:
 
     @cached_property
     def labels(self) -> Mapping[int, str]:
-        """Name of each label, by the number that stands for it in stored statistics."""
+        """Names of labels by their numbers; stored statistics contain numbers of labels."""
         numbers = load_labels(self.connection, self.gold_revision_id).numbers
         return {number: name for name, number in numbers.items()}
 
@@ -271,7 +272,6 @@ def write_records(database: Database, task: str, output: Path) -> RecordCounts:
 
 
 def _write_submissions(connection: Connection, row: TaskRow, folder: Path) -> Iterator[int]:
-    """Write a record of each submission, and yield its number of samples."""
     manifest = decode_manifest(row.manifest)
     (boards,) = load_snapshot(connection, row.slug, pairs=BOARD_PAIRS).tasks
     standings: dict[tuple[str, str], list[tuple[Leaderboard, Standing]]] = {}
@@ -344,7 +344,7 @@ def _write_record(folder: Path, described: TaskFacts, standings: Sequence[tuple[
 
 
 def _describe_task(row: TaskRow, manifest: Manifest, metrics: Sequence[DeclaredMetric]) -> dict[str, Any]:
-    """Return the settings from which an importer can declare the task again."""
+    """Return the settings of a task that are necessary to import it again."""
     forms = {metric.id: metric.model_dump(include={"title", "decimals"}, exclude_none=True)
              for metric in manifest.metric}
     return {
@@ -362,7 +362,7 @@ def _describe_task(row: TaskRow, manifest: Manifest, metrics: Sequence[DeclaredM
 
 def write_results(database: Database, task: str, output: Path, *, metric: str | None = None,
                   dataset: str | None = None) -> int:
-    """Write each system's score in the format of the Hugging Face Hub's leaderboards.
+    """Write each system's score in the format of the Hugging Face Hub.
 
     The path of a file is `TEAM/SYSTEM/.eval_results/TASK.yaml`.
 

@@ -26,9 +26,9 @@ from registry.manifest import read_manifest
 from registry.metrics.confusion import NO_LABEL
 from registry.store import models
 from registry.store.catalog import TaskRow
-from registry.store.files import FAILURES, cause_of, explaining
+from registry.store.files import FAILURES, explaining, unwrap_error
 from registry.store.log import append
-from registry.store.rows import driver_of, insert, insert_many, parquet_at, quote
+from registry.store.rows import get_driver, insert, insert_many, make_parquet_sql, quote
 from registry.store.schema import View, parse_sql_file
 from registry.submission_fields import SUBMISSION_FIELDS
 
@@ -147,15 +147,19 @@ def _statistics_table(family: str) -> ReleasedTable:
 
 
 def require_current(connection: Connection, task: TaskRow) -> None:
-    """Raise a MismatchError if a leaderboard of the task is out of date."""
+    """Check that all leaderboards of a task are up to date.
+
+    Raises:
+        MismatchError: A leaderboard is out of date.
+    """
     if warnings := find_outdated(connection, task.slug):
         raise MismatchError(str(warnings[0]))
 
 
 def select_release(connection: Connection, task: TaskRow) -> None:
-    """Select the data that a release contains, as temporary tables.
+    """Create temporary tables that list the data for a release.
 
-    The tables list the current leaderboards of the task, and their gold, metrics and submissions.
+    These are the current leaderboards of the task, and their gold, metrics and submissions.
 
     Raises:
         MismatchError: The task has no leaderboard, or its leaderboards use different versions of the gold.
@@ -236,18 +240,18 @@ def load_release(connection: Connection, folder: Path, release: dict[str, Any]) 
     for name in tables:
         with _explain_errors(name):
             connection.exec_driver_sql(
-                f'CREATE TEMP VIEW "data_{name}" AS FROM {parquet_at(folder / "data" / f"{name}.parquet")}')
+                f'CREATE TEMP VIEW "data_{name}" AS FROM {make_parquet_sql(folder / "data" / f"{name}.parquet")}')
     _insert_task(connection, folder / "manifest.toml", release)
     for name in tables:
         with _explain_errors(name):
-            driver_of(connection).execute(statements[name])
+            get_driver(connection).execute(statements[name])
     for name in tables:
         connection.exec_driver_sql(f'DROP VIEW "data_{name}"')
 
 
 @contextmanager
 def _explain_errors(table: str) -> Iterator[None]:
-    """Convert DuckDB's errors in a block into errors about the file of `table`.
+    """Convert DuckDB's errors in a `with` block into errors about a table's file.
 
     Raises:
         InputError: The file is damaged or has invalid rows.
@@ -256,13 +260,13 @@ def _explain_errors(table: str) -> Iterator[None]:
         yield
     except FAILURES as error:
         for kinds, explanation in _EXPLANATIONS:
-            if isinstance(cause_of(error), kinds):
+            if isinstance(unwrap_error(error), kinds):
                 raise InputError(explanation, path=Path("data") / f"{table}.parquet") from None
         raise
 
 
 def _insert_task(connection: Connection, path: Path, release: dict[str, Any]) -> None:
-    """Insert the task of a release, and the command and log entry that created it.
+    """Insert the task of a release, and log the command that created it.
 
     Args:
         connection: Connection to the new registry.

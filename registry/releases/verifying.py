@@ -66,13 +66,16 @@ _RANKS = {"rank": "rank", "rank_low": "low", "rank_high": "high", "cluster": "cl
 
 
 def verify_decisions(connection: Connection, excluded: Collection[int] = ()) -> Iterator[Fault]:
-    """Recompute adjusted p-values, significance and ranks; yield differences.
+    """Verify adjusted p-values, significance and ranks: recompute and compare them.
 
     These numbers are computed from the stored p-values and scores of each leaderboard.
 
     Args:
         connection: Connection to a public file.
         excluded: Ids of comparisons that are not verified.
+
+    Yields:
+        A fault for each difference.
     """
     families: dict[str, list[tuple[Any, Columns]]] = {}
     for board in connection.exec_driver_sql("""
@@ -183,7 +186,7 @@ _SCORES = """
 
 
 def verify_scores(connection: Connection, with_gold: Collection[int]) -> Iterator[Fault]:
-    """Recompute every score, and yield the differences.
+    """Recompute every score, and yield the differences from the stored scores.
 
     Scores are computed from the statistics of items, or from totals if the gold is withheld.
 
@@ -241,7 +244,7 @@ def _verify_by_items(connection: Connection, stored: Any) -> Iterator[Fault]:
 
 
 def _compare_scores(connection: Connection, stored: Any, measured: SubmissionScore) -> Iterator[Fault]:
-    """Compare a stored score, and the scores of its runs, with the recomputed scores."""
+    """Compare recomputed scores of a submission, and of its runs, with stored scores."""
     runs = [row.value for row in connection.exec_driver_sql(
         "SELECT value FROM replicate_score WHERE scoring_id = ? AND metric_id = ? ORDER BY replicate",
         (stored.scoring_id, stored.metric_id))]
@@ -320,7 +323,7 @@ def verify_release(folder: Path, execution: Execution) -> VerificationResult:
 
 @contextmanager
 def _collect_error(verified: VerificationResult, name: str, action: str = "verified") -> Iterator[None]:
-    """Record an error of a block as a fault, so that the verification continues.
+    """Record an error in a `with` block as a fault, and continue the verification.
 
     Args:
         verified: Result that gets the fault.
@@ -347,8 +350,7 @@ def _explain_unreadable(error: Exception) -> str:
 def verify_public(connection: Connection, execution: Execution, verified: VerificationResult) -> None:
     """Recompute the numbers in a public file, or in a registry made from a release.
 
-    Such a registry lacks some files from which its numbers were computed, and its log is redacted. Therefore, neither
-    the files nor the log are verified.
+    Files and log are not verified: some files are absent, and the log is redacted.
 
     Args:
         connection: Connection in a transaction that is rolled back afterwards.
@@ -420,7 +422,7 @@ def _verify_boards(folder: Path, task: TaskBoards) -> Iterator[Fault]:
 def _find_difference(stored: Any, derived: Sequence[Mapping[str, Any]]) -> str | None:
     """Describe the first difference between the rows of a file and recomputed rows.
 
-    Returns None if the rows are equal.
+    The result is None if the rows are equal.
 
     Args:
         stored: Content of the file.

@@ -35,7 +35,7 @@ from registry.store import catalog, sources
 from registry.store.database import Database
 from registry.store.embargoes import find_left_out
 from registry.store.files import Reach
-from registry.store.rows import parquet_at
+from registry.store.rows import make_parquet_sql
 from registry.version import __version__
 
 CHECKSUMS = "SHA256SUMS"
@@ -124,7 +124,7 @@ def write_submitted(connection: Connection, folder: Path) -> None:
     """
     (folder / FOLDER).mkdir()
     for file, source_digest in connection.exec_driver_sql(
-            f"SELECT DISTINCT file, digest FROM {parquet_at(folder / _TABLE)} ORDER BY file").all():  # noqa: S608
+            f"SELECT DISTINCT file, digest FROM {make_parquet_sql(folder / _TABLE)} ORDER BY file").all():  # noqa: S608
         if not _SUBMITTED_NAME.fullmatch(file):
             raise MismatchError(f"{source_digest!r} is not the digest of a stored file; run `registry verify` to find "
                                 "altered data")
@@ -146,7 +146,7 @@ def verify_submitted(connection: Connection, folder: Path) -> Iterator[Fault]:
         for file in sorted(existing):
             yield Fault("surplus", "file", file, f"its submission is unknown, because {_TABLE} is missing")
         return
-    table, submissions = (parquet_at(folder / path) for path in (_TABLE, "data/submissions.parquet"))
+    table, submissions = (make_parquet_sql(folder / path) for path in (_TABLE, "data/submissions.parquet"))
     listed = set()
     for row in connection.exec_driver_sql(
             f"SELECT DISTINCT file, digest, n_bytes FROM {table} ORDER BY ALL"):  # noqa: S608
@@ -236,7 +236,7 @@ def write_release(database: Database, task: str, output: Path, *, sources: bool 
 
 @contextmanager
 def loading_release(folder: Path, release: dict[str, Any]) -> Iterator[Database]:
-    """Load a release into a temporary registry, which exists within the block.
+    """Load a release into a temporary registry, for a `with` block.
 
     Args:
         folder: Folder of the release.

@@ -66,7 +66,7 @@ def escape_paragraph(text: str) -> str:
 
 
 def escape_name(name: str) -> str:
-    """Escape a name in a table, and allow line breaks that fit into the narrowest column of names."""
+    """Escape a name for LaTeX, with line breaks for the narrowest column of names."""
     return " ".join(_escape_word(word, 6, 6) for word in name.split(" "))
 
 
@@ -223,14 +223,6 @@ def _render_notes(notes: Sequence[str]) -> list[str]:
 
 
 class _Size(NamedTuple):
-    """Size of the text of a table.
-
-    Attributes:
-        command: The command of LaTeX.
-        scale: The size of the text as a share of 10 points.
-        gap: The distance of two columns in points.
-    """
-
     command: str
     scale: float
     gap: float
@@ -260,7 +252,7 @@ class _Block:
 
 
 def _choose_blocks(table: LatexTable) -> list[_Block]:
-    """Return the columns as one block if they fit into a column or a page, otherwise as several blocks."""
+    """Divide the columns of a table into blocks; use one block if the table fits."""
     cells = [max((measure(row[k]) for row in table.rows), default=0) for k in range(len(table.columns))]
     widths = [max(width, *map(measure, _BREAK.split(column.heading))) for width, column in
               zip(cells, table.columns, strict=True)]
@@ -270,7 +262,10 @@ def _choose_blocks(table: LatexTable) -> list[_Block]:
 
 
 def _split_columns(table: LatexTable, widths: list[float], size: _Size) -> list[_Block]:
-    """Split a table into blocks that fit on a page; narrow its names first."""
+    """Split a table into blocks of columns that fit on a page.
+
+    Columns of names become narrower first.
+    """
     names = [k for k, column in enumerate(table.columns) if column.is_name]
     while _Block(range(len(widths)), widths, size).width > _PAGE and any(widths[k] > _NARROWEST_NAME for k in names):
         widest = max(names, key=lambda k: widths[k])
@@ -285,13 +280,18 @@ def _split_columns(table: LatexTable, widths: list[float], size: _Size) -> list[
 
 
 def _measure_height(table: LatexTable, block: _Block, row: int) -> float:
-    """Estimate the height of a row in points; broken names have several lines."""
     lines = (measure(cell) / width for cell, width in zip(table.rows[row], block.widths, strict=True) if width)
     return _LINE * max((math.ceil(n) + 1 if n > 1.001 else 1 for n in lines), default=1) + _RULE * (row in table.rules)
 
 
 def _split_rows(heights: Sequence[float], tallest: float, parts: int = 1) -> list[range]:
-    """Split rows into at least `parts` stretches of about equal height, each at most `tallest` points high."""
+    """Split rows into parts of about equal height, for several columns or pages.
+
+    Args:
+        heights: The height of each row in points.
+        tallest: The largest height of a part.
+        parts: The smallest number of parts.
+    """
     parts = max(parts, -int(-sum(heights) // tallest), 1)
     limit, total, ends = sum(heights) / parts, 0.0, [0]
     for n, height in enumerate(heights):
@@ -302,7 +302,7 @@ def _split_rows(heights: Sequence[float], tallest: float, parts: int = 1) -> lis
 
 
 def _render_halves(block: _Block, table: LatexTable, halves: Sequence[range]) -> str:
-    """Render one or two stretches of rows side by side."""
+    """Render one or two parts of the rows side by side."""
     tabulars = [_render_tabular(block, table, rows) for rows in halves]
     return "\\hfill%\n".join("\n".join([r"\begin{minipage}[t]{\columnwidth}\centering", tabular, r"\end{minipage}"])
                             for tabular in tabulars)
@@ -362,7 +362,9 @@ _COMMAND = re.compile(r"`|\bregistry (pairs|board|study|compare|score|query|show
 
 
 def remove_commands(text: str) -> str:
-    """Leave out the clauses of a text that name commands or options, which readers of a paper do not have.
+    """Remove clauses that name commands or options.
+
+    Readers of a paper do not have the program.
 
     >>> remove_commands("This applies to other items; for other test sets run `registry study suite`. It is stable.")
     'This applies to other items. It is stable.'

@@ -39,7 +39,13 @@ def render_markdown(table: Table) -> str:
 
 def render_markdown_rows(headings: Sequence[str], rows: Iterable[Sequence[str]],
                          right: Sequence[bool] | None = None) -> Iterator[str]:
-    """Yield the lines of a Markdown table; `right` is True for columns of numbers."""
+    """Yield the lines of a Markdown table.
+
+    Args:
+        headings: The headings.
+        rows: The cells of each row.
+        right: For each column, True to align it on the right, as numbers are.
+    """
     yield "| " + " | ".join(map(escape_markdown, headings)) + " |\n"
     yield "|" + "|".join(" ---: " if r else " --- " for r in right or [False] * len(headings)) + "|\n"
     for row in rows:

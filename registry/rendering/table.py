@@ -110,9 +110,9 @@ def format_p_value(value: Any, log10_p: float | None = None) -> str:
 
 
 def format_interval(low: float | None, high: float | None, decimals: int) -> str:
-    """Format an interval; an open end is a dash.
+    """Format a confidence interval; an end that is missing is a dash.
 
-    The text is empty if both ends are open.
+    The text is empty if both ends are missing.
     """
     ends = [None if end is None or not math.isfinite(end) else f"{end:.{decimals}f}" for end in (low, high)]
     return "" if ends == [None, None] else " to ".join(end or "-" for end in ends)

@@ -64,7 +64,7 @@ def _add_style(text: str, style: str) -> str:
 
 def _fit_columns(columns: Sequence[Column], rows: list[list[str]],
                  width: int) -> tuple[list[Column], list[list[str]]]:
-    """Shorten names and leave out optional columns, until the table fits into the width.
+    """Shorten names and leave out optional columns, until a table fits the terminal.
 
     Long names are shortened first, then columns are left out, then all names are shortened.
     """
@@ -73,7 +73,7 @@ def _fit_columns(columns: Sequence[Column], rows: list[list[str]],
     def measure(kept: Sequence[int], shortest: int) -> list[int]:
         least = [min(sizes[n], max(shortest, cell_len(columns[n].heading))) if columns[n].is_name else sizes[n]
                  for n in kept]
-        return _shrink([sizes[n] for n in kept], least, width - 2 - _GAP * (len(kept) - 1))
+        return _shrink_widths([sizes[n] for n in kept], least, width - 2 - _GAP * (len(kept) - 1))
 
     def fits(kept: Sequence[int], shortest: int) -> bool:
         return sum(measure(kept, shortest)) <= width - 2 - _GAP * (len(kept) - 1)
@@ -124,7 +124,7 @@ def _make_lines(columns: Sequence[Column], rows: Sequence[Sequence[str]], styles
     full = [max(cell_len(line) for row in (headings, *rows) for line in row[n].split("\n"))
             for n in range(len(columns))]
     available = width - 2 - _GAP * (len(full) - 1)
-    sizes = full if sum(full) <= available else _shrink(full, [
+    sizes = full if sum(full) <= available else _shrink_widths(full, [
         size if column.right else find_least_width(row[n] for row in (headings, *rows))
         for n, (column, size) in enumerate(zip(columns, full, strict=True))], available)
     unstyled = [""] * len(columns)
@@ -141,7 +141,7 @@ def _make_lines(columns: Sequence[Column], rows: Sequence[Sequence[str]], styles
                                           for column, piece, blank in zip(columns, pieces, blanks, strict=True))
 
 
-def _shrink(full: Sequence[int], minimum: Sequence[int], total: int) -> list[int]:
+def _shrink_widths(full: Sequence[int], minimum: Sequence[int], total: int) -> list[int]:
     """Reduce the widths of columns so that a table fits into a total width.
 
     The widest columns shrink first.
@@ -159,10 +159,13 @@ def _shrink(full: Sequence[int], minimum: Sequence[int], total: int) -> list[int
 
 
 def _split_columns(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> list[list[int]]:
-    """Split a wide table into blocks of columns that fit into the width.
+    """Split a wide table into several that fit into the width.
 
-    A block is a list of column numbers. Every block has the columns that name the rows: the first one or two columns if
-    they are texts, otherwise the first column of texts.
+    Every part has the columns that name the rows: the first one or two columns if they are texts, otherwise the first
+    column of texts.
+
+    Returns:
+        A list of column numbers for each part.
     """
     from rich.cells import cell_len
 
@@ -215,10 +218,9 @@ def wrap_text(text: str, size: int) -> list[str]:
 
 
 def find_least_width(texts: Iterable[str]) -> int:
-    """Return the smallest column width that does not break any number in some texts.
+    """Return the width of the longest number in some texts, so that none is split.
 
-    It is the width of the longest number, or 1 if there is no number. Wrapping does not break a number, unless it is so
-    long that it must be an identifier.
+    The result is 1 if there is no number. A number is ignored if it is so long that it must be an identifier.
     """
     numbers = (number for text in texts for number in _NUMBER.findall(text))
     return max((len(number) for number in numbers if len(number) <= _LONGEST_NUMBER), default=1)

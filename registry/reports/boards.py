@@ -87,10 +87,9 @@ def _add_display_values(pairs: Sequence[Row], names_a: Sequence[str], names_b: S
 
 
 def format_rank_ranges(board: Leaderboard) -> list[str]:
-    """Return the rank range of each system on a leaderboard as text.
+    """Return the ranks that each system on a leaderboard can have, as text.
 
-    A rank range has the ranks that the data do not rule out. Example: ["1", "2-3", "2-3", "-"]; the dash is a system
-    without a rank.
+    Example: ["1", "2-3", "2-3", "-"]. The data do not rule out these ranks. The dash is a system without a rank.
     """
     return ["-" if ranks is None else _format_range(*ranks) for ranks in board.rank_ranges]
 
@@ -174,10 +173,12 @@ class WideColumn:
     decimals: int = DECIMALS
 
     def format_note(self, name: str) -> str:
-        """Return the text that follows a system's score, such as `(2-3)`.
+        """Return the text that follows a system's score, such as its rank range `(2-3)`.
 
-        The text is the rank range in parentheses. If the column has averages over test sets, the text has the
-        confidence interval, too. `name` is the system, as `team/system`.
+        Averages over test sets are also followed by their confidence interval.
+
+        Args:
+            name: The system, as `team/system`.
         """
         cell = None if self.board else self.cells.get(name)
         ends = format_interval(get_cell_value(cell, "ci_low"), get_cell_value(cell, "ci_high"), self.decimals)
@@ -190,7 +191,7 @@ class WideColumn:
 
 @dataclass(frozen=True)
 class WideBoard:
-    """Table of the leaderboards of one track side by side, one row per system.
+    """Table with the scores of all leaderboards of one track, one row per system.
 
     Attributes:
         task, track: The task and the track.
@@ -222,13 +223,16 @@ class WideBoard:
     def notes(self) -> list[str]:
         """Sentences below the board.
 
-        The first sentence ends with a colon: print the `basis` of every column after it, then the other sentences.
+        The first sentence ends with a colon, after which the descriptions of the columns (`basis`) belong.
         """
         return [*self._explanations, *self.footnotes]
 
     @property
     def findings(self) -> list[str]:
-        """Sentences like `notes`, without remedies, for readers who cannot run the program."""
+        """The `notes` without advice on what to do.
+
+        Readers of published results cannot follow such advice.
+        """
         return [*self._explanations, *self._list_footnotes(lambda board: board.footnote_findings)]
 
     @property
@@ -246,8 +250,8 @@ class WideBoard:
     def footnotes(self) -> list[str]:
         """Footnotes of the leaderboards, each once.
 
-        If there are several test sets, a footnote begins with the name of its test set. Leaderboards of facets (parts
-        of a test set) count only if there are no others.
+        If there are several test sets, a footnote begins with the name of its test set. Footnotes of leaderboards of
+        facets (parts of a test set) are left out if other leaderboards exist.
         """
         return self._list_footnotes(lambda board: board.footnotes)
 
@@ -371,9 +375,11 @@ def _describe_tests(correction: str, n_pairs: int, test: str) -> str:
 
 
 def get_cell_value(cell: Standing | MacroAverage | None, name: str) -> Any:
-    """Return a value of one cell of a wide board, such as its `score` or `rank_low`.
+    """Return a value of one cell of a wide table, such as its `score` or `rank_low`.
 
-    The result is None if the cell is None or the value is undefined. `CELL_KEYS` lists the names of all values.
+    Args:
+        cell: The cell, which has the result of a system on one leaderboard; None gives None.
+        name: The name of the value, one of `CELL_KEYS`.
     """
     value = getattr(cell, name, None)
     return None if isinstance(value, float) and math.isnan(value) else value

@@ -159,10 +159,11 @@ _MOST_LETTERS = 24  # nobody can read a row of more letters
 
 
 def shows_letters(board: Leaderboard) -> bool:
-    """Return True if a leaderboard shows the letters of the compact letter display.
+    """Return True if a leaderboard shows letters for groups of similar systems.
 
-    Letters are hidden if ranks and decisions use different tests, because letters could then contradict the ranks. They
-    are also hidden if a system has too many letters, or if there are only two systems.
+    Systems that share a letter do not differ significantly. Letters are hidden if ranks and decisions use different
+    tests, because letters could then contradict the ranks. They are also hidden if a system has too many letters, or if
+    there are only two systems.
     """
     longest = max((len(standing.letters or "") for standing in board.standings), default=0)
     return _is_large(board) and bool(board.decisions) and board.ranks in ("range", "cluster") and (
@@ -253,8 +254,12 @@ def select_fields(board: Leaderboard, form: Form) -> list[Field]:
 def make_heading(column: Field, board: Leaderboard, form: Form) -> str:
     """Return the heading of a column for people, such as `95 % CI`.
 
-    The heading can depend on the leaderboard (its confidence level or metric) and on the output `form`: `terminal`,
-    `latex` or `page`.
+    It can depend on the leaderboard, for example on its confidence level.
+
+    Args:
+        column: The column.
+        board: The leaderboard.
+        form: The output: `terminal`, `latex` or `page` (HTML).
     """
     if column.name == "score" and form != "terminal":
         return board.metric_label
@@ -378,7 +383,7 @@ def _make_schema(relations: Sequence[Relation], view: str, columns: Sequence[Fie
 
 def describe_fields(relations: Sequence[Relation], view: str,
                     columns: Sequence[Field]) -> Iterator[tuple[Field, str, str]]:
-    """Yield (column, explanation, JSON type) for each column that JSON output has.
+    """Yield name, explanation and JSON type of each column of the JSON output.
 
     A column without an explanation or a type gets it from the database view. Columns that only people see are skipped.
 

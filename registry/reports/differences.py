@@ -26,7 +26,7 @@ _WHY = Column("why", "why")
 
 
 def make_difference_tables(difference: BoardDifference) -> list[Table]:
-    """Return tables that compare two states of a leaderboard.
+    """Return tables that compare two states of a leaderboard: before and after.
 
     They list the systems whose rank or score changed, the pairs whose test result changed, and the items whose gold was
     corrected.
@@ -67,9 +67,9 @@ def _format_changes(before: Mapping[str, str], after: Mapping[str, str]) -> dict
 
 
 def _make_item_tables(correction: Correction, title: str) -> list[Table]:
-    """Return two tables about a correction of the gold.
+    """Return two tables about a correction of the gold: its items, and its effects.
 
-    The first has the corrected items. The second has, for each system, the number of items whose statistics changed.
+    The first lists the corrected items. The second has, for each system, the number of items whose statistics changed.
     """
     corrected = correction.on_board
     n_more = len(corrected) - _MOST_SHOWN
@@ -243,10 +243,10 @@ def _describe_decisions(difference: BoardDifference) -> Iterator[str]:
 
 
 def _explain_family(difference: BoardDifference, change: DecisionChange) -> str:
-    """Return a sentence if p-values are now corrected for more or fewer pairs.
+    """Explain a changed decision by a changed number of pairs.
 
-    This is a second possible cause of a changed decision, in addition to the corrected gold. The text is empty if the
-    number of pairs did not change.
+    P-values are corrected for the number of pairs, so this can be a second cause in addition to the corrected gold. The
+    text is empty if the number of pairs did not change.
     """
     old, new = (Signature.parse(state.signature).family_size for state in (difference.before, difference.after))
     if old == new or difference.after.settings["correction"] == "none":
@@ -289,7 +289,7 @@ def _shorten_name(name: str) -> str:
 
 
 def _is_reversed(change: DecisionChange) -> bool:
-    """Return True if the significantly better system was the worse one before."""
+    """Return True if another system of the pair is now the significantly better one."""
     before, after = change.before, change.after
     return before.significant and after.significant and _find_better(change, before) != _find_better(change, after)
 

@@ -104,7 +104,7 @@ def make_file_id(evaluation: str) -> str:
 
 
 def make_result_id(board: Leaderboard) -> str:
-    """Return the id of a score in a submission's record: `TEST_SET.METRIC[:FACET]`."""
+    """Return the id of a score in a record: `TEST_SET.METRIC[:FACET]`."""
     return ".".join(filter(None, (board.test_set, board.metric))) + (f":{board.facet}" if board.facet else "")
 
 
@@ -230,9 +230,9 @@ def choose_dataset(name: str | None, url: str | None) -> str:
 
 
 def make_hub_entries(boards: Sequence[Leaderboard], benchmark: Benchmark) -> Iterator[tuple[str, str, str]]:
-    """Yield (team, model name, YAML content) for each model with a score.
+    """Yield team, model name and file content (YAML) for each model with a score.
 
-    The content is a file of results for the Hugging Face Hub. All boards must be by the same metric.
+    The file has results for the Hugging Face Hub. All boards must be by the same metric.
     """
     models: dict[tuple[str, str, str], list[tuple[Leaderboard, Standing]]] = {}
     for board in boards:
@@ -254,7 +254,6 @@ def _make_hub_entry(board: Leaderboard, standing: Standing, benchmark: Benchmark
 
 
 def _describe_result(board: Leaderboard, standing: Standing) -> str:
-    """Describe one score: metric, confidence interval, rank range and signature."""
     comparison, better = board.comparison, "lower" if board.better == "lower" else "higher"
     interval = "" if standing.ci_low is None or standing.ci_high is None else (
         f", {comparison.confidence:.0%} interval {standing.ci_low:.4g} to {standing.ci_high:.4g}")
@@ -378,9 +377,9 @@ def _make_solution(n: int, standing: Standing) -> Entity:
 
 
 def _make_results(results: Sequence[tuple[Leaderboard, Standing]]) -> Iterator[Entity]:
-    """Yield each defined score of one submission as an entity of Croissant Tasks.
+    """Yield each score of a submission as an entity in the format Croissant Tasks.
 
-    An entity also has the confidence interval and the rank range.
+    An entity also has the confidence interval and the rank range. Undefined scores are left out.
     """
     for board, standing in results:
         if standing.score is not None:

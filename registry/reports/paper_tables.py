@@ -78,13 +78,11 @@ def _make_board_notes(board: Leaderboard, *sentences: str) -> list[str]:
 
 
 def _make_notes(sentences: Sequence[str], signature: str = "") -> list[str]:
-    """Return one paragraph of sentences, and the signature."""
     text = " ".join(escape_paragraph(sentence) for sentence in sentences if sentence)
     return list(filter(None, [text, format_signature(signature) if signature else ""]))
 
 
 def _describe_board(board: Leaderboard) -> str:
-    """Return a sentence with the metric, the data and their size."""
     comparison, title, label = board.comparison, board.metric_title, board.metric_label
     metric = title if title.startswith(label) else f"{title} ({label})"
     direction = " (lower is better)" if board.better == "lower" else ""
@@ -136,7 +134,6 @@ def _format_score(score: float | None, decimals: int) -> str:
 
 
 def _name_row(n: int) -> str:
-    """Return the capital letter of a row; groups have small letters."""
     return chr(ord("A") + n)
 
 
@@ -157,14 +154,21 @@ def _join_letters(places: Sequence[int]) -> str:
 
 
 def _format_intervals(intervals: Sequence[tuple[float | None, float | None]], decimals: int) -> list[str]:
-    """Return intervals with as many decimals as most need for two digits of their width, and without leading zeros.
+    """Format confidence intervals with equal decimals and without leading zeros.
+
+    Most intervals need this number of decimals to show two digits of their width. No end is rounded to 0, unless
+    `decimals` do not suffice.
 
     >>> _format_intervals([(0.9460, 0.9692), (0.4764, 0.5757)], 4), _format_intervals([(-0.0123, 0.2)], 4)
     (['.946--.969', '.476--.576'], ['{[}$-$.01, .20{]}'])
+    >>> _format_intervals([(0.004, 0.2)], 4)
+    ['.004--.200']
     """
     widths = [high - low for low, high in intervals if low is not None and high is not None and high > low]
     if widths:
-        decimals = max(0, min(decimals, 1 - math.floor(math.log10(median(widths) / 2))))
+        least = 1 - math.floor(math.log10(median(widths) / 2))
+        ends = [end for pair in intervals for end in pair if end]
+        decimals = next((n for n in range(max(least, 0), decimals) if all(round(end, n) for end in ends)), decimals)
     has_negative = any(end is not None and end < 0 for ends in intervals for end in ends)
     is_fraction = all(end is None or abs(end) <= 1 for ends in intervals for end in ends)
 
@@ -278,7 +282,6 @@ def _make_wide_cells(board: WideBoard, column: WideColumn) -> list[str]:
 
 
 def _describe_columns(board: WideBoard) -> str:
-    """Return the number of systems and the test sets with their sizes, in words."""
     sizes = {column.board.test_set: column.board.comparison.n_items for column in board.columns
              if column.board is not None and column.board.facet is None}
     sets = ", ".join(f"{name} ({counted(n, 'item')})" for name, n in sizes.items())
@@ -287,7 +290,10 @@ def _describe_columns(board: WideBoard) -> str:
 
 
 def _make_wide_notes(board: WideBoard, past: str) -> list[str]:
-    """Return the tests of all columns, messages, and the signatures: common fields once, then those of each board."""
+    """Return the notes of a wide board: tests of columns, messages and signatures.
+
+    Fields that all signatures have in common are printed once.
+    """
     bases: dict[str, list[str]] = {}
     for column in board.columns:
         bases.setdefault(column.basis, []).append(column.title)

@@ -55,8 +55,8 @@ def pairs_table(result: StudyResult) -> Table:
 def tests_table(result: StudyResult) -> Table:
     """Return the tests of n-best lists, one row per pair of systems and list size.
 
-    A row has the candidates that only one of both lists contains (in total and correct ones), and the p-value of
-    Fisher's test.
+    A row has the numbers of candidates, and of correct candidates, that are in only one of the two lists, and the
+    p-value of Fisher's test.
     """
     return _make_nbest_table(result, "tests", TESTS, TEST_KEYS, _describe_tests(result))
 

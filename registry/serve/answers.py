@@ -174,7 +174,10 @@ def _get_quality(form: str, accepted: Sequence[tuple[str, float]]) -> float:
 
 
 def write_rows(keys: Sequence[str], rows: Iterable[Sequence[Any]], form: str) -> bytes:
-    """Return the rows of a table as bytes in a format, as the commands print them."""
+    """Convert the rows of a table to bytes in a format, such as CSV.
+
+    The bytes are the same as those that commands print.
+    """
     return "".join(render_rows(keys, rows, form)).encode("utf-8", "backslashreplace")
 
 
@@ -192,9 +195,9 @@ class Content:
 
 async def respond(request: Request, served: Served, key: tuple[Hashable, ...],
                   make: Callable[[CachedSnapshot], Awaitable[Content]]) -> Response:
-    """Respond to a request with content that is made once for each snapshot.
+    """Respond to a request with content that is cached until the registry changes.
 
-    The content comes from the cache, or `make` makes it from the newest snapshot of the registry. If the client already
+    The content comes from the cache, or is made from the newest snapshot (copy) of the registry. If the client already
     has it, the response has the status 304 and no content.
 
     Args:
@@ -246,7 +249,7 @@ def _make_tag(state: str, key: tuple[Hashable, ...], *, zipped: bool) -> str:
 
 
 def is_cached_by_client(request: Request, tag: str) -> bool:
-    """Return True if a request says that the client already has this content.
+    """Return True if the client already has some content, according to its request.
 
     A weak ETag in the request is accepted, because proxies make the ETag of compressed content weak.
 

@@ -109,7 +109,7 @@ async def serve_feed(served: Served, request: Request) -> Response:
 def make_site_url(scheme: str, host: str) -> str:
     """Return the URL of this site, from the Host header of a request.
 
-    Returns an empty text if the header is malformed.
+    The result is an empty text if the header is malformed.
 
     >>> hosts = ("eval.example.org", "[::1]:8000", '127.0.0.1:80"/><a', "a/b", "a@b", "")
     >>> [make_site_url("http", host) for host in hosts]
@@ -161,9 +161,9 @@ def _make_plain_table(ladder: Ladder) -> dict[str, object]:
 
 
 async def serve_pair_file(served: Served, request: Request) -> Response:
-    """Respond with test results of one system that the page of a task loads later.
+    """Respond with the test results of one system, which a page loads when needed.
 
-    These are pairs of systems that do not fit into the page.
+    The page of the task itself contains only some of the pairs.
     """
     read_parameters(request.query_params, ())
     folder, board, place = (request.path_params[name] for name in ("folder", "board", "place"))
@@ -197,11 +197,11 @@ async def serve_sql(served: Served, request: Request) -> Response:
         raise ProblemError(403, OFF)
     _refuse_other_sites(request, served)
     query, form = await _read_query(request)  # reads the whole body, so that the next message can only be a disconnect
-    return await _while_connected(request, _run_query(served, served.queries, request, query, form))
+    return await _cancel_if_disconnected(request, _run_query(served, served.queries, request, query, form))
 
 
-async def _while_connected(request: Request, response: Coroutine[Any, Any, Response]) -> Response:
-    """Await a response, but cancel it if the client disconnects.
+async def _cancel_if_disconnected(request: Request, response: Coroutine[Any, Any, Response]) -> Response:
+    """Wait for a response, but cancel it if the client disconnects.
 
     The cancellation ends the query that is running for the response.
     """
@@ -220,7 +220,6 @@ async def _while_connected(request: Request, response: Coroutine[Any, Any, Respo
 
 
 async def _run_query(served: Served, queries: Queries, request: Request, query: Query | None, form: str) -> Response:
-    """Respond with the result of an SQL query as data or as an HTML page."""
     if form == "html":
         return await _serve_sql_page(served, queries, query)
     if query is None:
@@ -261,9 +260,12 @@ class ResultResponse(StreamingResponse):
 
 
 def _refuse_other_sites(request: Request, served: Served) -> None:
-    """Raise an error if a web page of another site has sent a query to this server.
+    """Refuse queries that a web page of another site sends to this server.
 
     Browsers hide the result from such a page, but its queries would need the server's time.
+
+    Raises:
+        ProblemError: The request comes from such a page.
     """
     headers, origins = request.headers, served.settings.origins
     origin, host = headers.get("origin"), headers.get("host", "")
@@ -430,7 +432,7 @@ def make_application(served: Served) -> ASGIApp:
                Route("/sql", partial(serve_sql, served), methods=["GET", "POST"])]
     handlers = dict.fromkeys((ProblemError, RegistryError), _answer_error)
     app = Starlette(routes=routes, lifespan=lifespan,
-                    exception_handlers={**handlers, HTTPException: _answer_http_error, Exception: _answer_bug})
+                    exception_handlers={**handlers, HTTPException: _answer_http_error, Exception: _respond_to_bug})
     app.router.redirect_slashes = False
     return SecurityMiddleware(app, served.settings)
 
@@ -447,7 +449,7 @@ async def _make_openapi(snapshot: CachedSnapshot) -> Content:
 
 def _answer_error(request: Request, error: Exception) -> Response:
     problem = translate_error(error)
-    return _answer_bug(request, error) if problem is None else answer_problem(request, problem)
+    return _respond_to_bug(request, error) if problem is None else answer_problem(request, problem)
 
 
 def _answer_http_error(request: Request, error: Exception) -> Response:
@@ -458,8 +460,7 @@ def _answer_http_error(request: Request, error: Exception) -> Response:
                                  headers=dict(error.headers or {})))
 
 
-def _answer_bug(request: Request, _: Exception) -> Response:
-    """Make the response for an unexpected error; the traceback is in the log."""
+def _respond_to_bug(request: Request, _: Exception) -> Response:
     return answer_problem(request, ProblemError(500, FAILED))
 
 
@@ -484,7 +485,7 @@ class SecurityMiddleware:
         self._app, self._settings = app, settings
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Respond to a forbidden request, and pass other requests to the application."""
+        """Refuse a forbidden request, and pass other requests to the application."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

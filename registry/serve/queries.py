@@ -64,8 +64,6 @@ class Answer:
 
 
 class _RunningQuery:
-    """A running query, whose process any thread may end."""
-
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._process: WaitingProcess | None = None
@@ -83,7 +81,7 @@ class _RunningQuery:
             self._process = process
 
     def end(self) -> None:
-        """End the query's process; if there is none yet, `start` will raise an error."""
+        """End the process of the query, or prevent its start."""
         with self._lock:
             self._has_ended = True
             if self._process is not None:
@@ -178,7 +176,16 @@ class Queries:
         return Answer(file, file.tell(), writer.digest.hexdigest(), tuple(notes))
 
     def _write(self, running: _RunningQuery, request: QueryRequest, writer: _ResultWriter) -> list[str]:
-        """Run a query, write its result into `writer`, and return notes for the user."""
+        """Run a query, and write its result into a file.
+
+        Args:
+            running: The query, which other threads may end.
+            request: The query with its format and limits.
+            writer: File for the result.
+
+        Returns:
+            Notes for the user.
+        """
         if request.format != "parquet":
             return self._ask(running, request, writer.write)
         with TemporaryDirectory() as folder:
@@ -202,9 +209,9 @@ class Queries:
 
 
 class _ResultWriter:
-    """A writer that limits the size of a query's result and computes its digest.
+    """File for the result of a query; it limits the size and computes the digest.
 
-    If requested, the writer also compresses the result.
+    If requested, the content is compressed.
     """
 
     def __init__(self, file: IO[bytes], max_bytes: int, *, zipped: bool) -> None:

@@ -34,7 +34,7 @@ _GRACE_SECONDS = 5  # time to finish the current responses when the server stops
 
 
 class Connection(H11Protocol):
-    """A connection that aborts at once if the server has far too many connections."""
+    """Connection that is aborted at once if the server has far too many of them."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Start the connection, or abort it if the server has too many connections."""
@@ -44,7 +44,7 @@ class Connection(H11Protocol):
 
 
 class IdleConnections:
-    """The connections on which the server waits for a complete request."""
+    """Connections whose client has not yet sent a complete request."""
 
     def __init__(self) -> None:
         self._idle: dict[Connection, tuple[RequestResponseCycle | None, float]] = {}
@@ -52,7 +52,7 @@ class IdleConnections:
     def close_old(self, connections: Iterable[Connection], now: float) -> None:
         """Close connections that have been idle for too long.
 
-        Call this regularly: an idle connection is noticed at a call, and closed at a later one.
+        This method must be called regularly: one call notices that a connection is idle, and a later call closes it.
 
         Args:
             connections: All open connections.

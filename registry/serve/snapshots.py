@@ -47,9 +47,9 @@ class Snapshot:
 
     @contextmanager
     def lease(self) -> Iterator[None]:
-        """Prevent the deletion of the file within the block.
+        """Prevent the deletion of the file during a `with` block.
 
-        When no block uses the file any more, the file is deleted.
+        The file is deleted when no block uses it any more.
         """
         self._leases += 1
         try:
@@ -61,7 +61,7 @@ class Snapshot:
 
 
 class Snapshots:
-    """The writer of snapshots: copies of a registry that the server reads.
+    """Writer of snapshots, which are copies of a registry that the server reads.
 
     Snapshots are written into a temporary folder that only this user can read.
 
@@ -121,9 +121,13 @@ class Snapshots:
         return Snapshot(output)
 
     def run_child(self, output: Path) -> datetime | None:
-        """Write a snapshot to the path `output` in a child process.
+        """Write a snapshot in a child process.
 
-        Returns the time when more data becomes public, as `write_snapshot` does.
+        Args:
+            output: Path of the snapshot.
+
+        Returns:
+            Time in UTC when more data becomes public; None if there is no such time.
         """
         command = [sys.executable, "-P", "-m", __name__, str(self._database), str(output), *self._options]
         modules = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)),  # the same modules as in this process

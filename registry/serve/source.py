@@ -117,14 +117,14 @@ class ProblemError(Exception):
 
 
 def make_busy_error() -> ProblemError:
-    """Return an error that asks the client to send its request again later."""
+    """Make the error that the server is busy, so that the client tries again later."""
     return ProblemError(503, BUSY, headers={"Retry-After": "2"})
 
 
 def translate_error(error: Exception) -> ProblemError | None:
     """Convert an exception into an error that can be sent to the client.
 
-    Returns None if the exception is a bug of the server.
+    The result is None if the exception is a bug of the server.
     """
     match error:
         case ProblemError():
@@ -160,7 +160,7 @@ class OpenSnapshot:
 
 
 class CachedSnapshot:
-    """A snapshot of the registry, with a cache of the content that was made from it.
+    """A snapshot (copy) of the registry, with a cache of the content made from it.
 
     Args:
         file: The file of the snapshot.
@@ -177,7 +177,7 @@ class CachedSnapshot:
     def remember(self, key: Hashable, make: Callable[[CachedSnapshot], Awaitable[object]]) -> None:
         """Record that a client has requested some content.
 
-        When the registry changes, this content is made again before other clients request it.
+        After a change of the registry, this content is made again before other clients request it.
 
         Args:
             key: Key that identifies the content.
@@ -189,7 +189,7 @@ class CachedSnapshot:
             self.requested.popitem(last=False)
 
     async def make_once(self, key: Hashable, make: Callable[[], Awaitable[T]], size: Callable[[T], int]) -> T:
-        """Return a value from the cache, or make it once for all requests that need it.
+        """Return a value from the cache, or make it once for all waiting requests.
 
         Args:
             key: Key that identifies the value among all values made from this snapshot.
@@ -219,7 +219,7 @@ class CachedSnapshot:
                 del self._making[key]
 
     async def read(self, work: Callable[[OpenSnapshot], T], at: str | None = None) -> T:
-        """Open the snapshot in a thread, and return the result of `work`.
+        """Run a function that reads the snapshot, in a thread, and return its result.
 
         Args:
             work: Function that reads the open snapshot.
@@ -250,7 +250,7 @@ class CachedSnapshot:
 
 
 class Source:
-    """The owner of the newest snapshot, from which all requests are answered.
+    """Provider of the newest snapshot (copy) of the registry, for all requests.
 
     Args:
         settings: Settings of the server.
@@ -274,13 +274,13 @@ class Source:
 
     @contextmanager
     def lease(self) -> Iterator[CachedSnapshot]:
-        """Yield the newest snapshot, and keep its file until the block ends."""
+        """Provide the newest snapshot in a `with` block, and keep its file until the end."""
         snapshot = self._newest
         with snapshot.file.lease():
             yield snapshot
 
     async def follow(self) -> None:
-        """Write and show a new snapshot whenever the registry changes.
+        """Replace the snapshot by a new one whenever the registry changes.
 
         This coroutine runs until it is cancelled. If a new snapshot cannot be written, the old snapshot remains.
         """
@@ -443,9 +443,10 @@ def _add_averages(boards: Boards, database: Database) -> Boards:
 
 
 def list_public_tasks(opened: OpenSnapshot) -> tuple[list[str], list[str]]:
-    """Return the ids of the tasks with public leaderboards.
+    """Return the tasks with public leaderboards.
 
-    The second value has a sentence for each other task that says why it has none.
+    Returns:
+        The ids of the tasks; and a sentence for each other task, which says why it has no public leaderboards.
     """
     missing = explain_missing_tasks(opened.connection)
     try:

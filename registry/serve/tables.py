@@ -59,7 +59,7 @@ class Rows:
 
     @classmethod
     def from_dicts(cls, rows: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> Rows:
-        """Make the table from a list of dictionaries, with the columns `keys`."""
+        """Make a table from a list of dictionaries, with the columns `keys`."""
         return cls(keys, len(rows), lambda start, n: ([row.get(key) for key in keys] for row in rows[start:start + n]))
 
 

@@ -247,11 +247,7 @@ def dot(first: Floats, second: Floats) -> Floats:
 
 
 def _pieces(values: Floats, bits: int) -> tuple[Floats, Floats]:
-    """Split numbers into two parts with few bits, so that sums of products are exact.
-
-    The numbers are first replaced by their distances from the median of their column, and rounded to whole steps. Each
-    result is a number of steps with at most `bits` + 1 significant bits, and their sum is the rounded distance.
-    """
+    # Both parts are numbers of steps, with at most bits + 1 significant bits, so that sums of products are exact.
     distances = values - np.median(values, axis=0)
     _, exponents = np.frexp(np.abs(distances).max(axis=0))
     whole = np.rint(np.ldexp(distances, 2 * bits - exponents))
@@ -440,9 +436,9 @@ class PairMatrix(Matrix):
 
     @property
     def by_unit(self) -> PairMatrix:
-        """This object itself, because correlations need single items.
+        """This object itself: its rows remain items.
 
-        Other matrices sum the items of each cluster. Here the rows remain items, and `units` assigns them to clusters.
+        Correlations cannot be computed from sums over the items of a cluster; `units` assigns the items to clusters.
         """
         return self
 

@@ -134,13 +134,8 @@ def _average(table: Floats, kept_axes: Axes) -> Floats:
 
 
 def _interaction(table: Floats) -> tuple[float, int]:
-    """Return the mean square of the interaction of all axes of a table.
-
-    The interaction is what remains of each cell after all marginal means are subtracted.
-
-    Returns:
-        The mean square divided by the number of cells; and its degrees of freedom, the product of (size of axis - 1).
-    """
+    # The interaction is what remains of each cell after all marginal means are subtracted. The mean square is divided
+    # by the number of cells.
     for axis in range(table.ndim):
         table = table - table.mean(axis=axis, keepdims=True)
     degrees = int(np.prod([size - 1 for size in table.shape]))

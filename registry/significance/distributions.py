@@ -165,7 +165,7 @@ def log_tail(m: Ints, n: Ints, *, half: bool = False) -> Floats:
 
 
 def _log_mass(m: Ints, n: Ints) -> Floats:
-    """Return the log probability of exactly `m` heads in `n` tosses of a fair coin."""
+    # of exactly m heads in n tosses of a fair coin
     (first, rest), (first_other, rest_other) = _times_log(m, n), _times_log(n - m, n)
     spread = _stirling_error(n) - _stirling_error(m) - _stirling_error(n - m)
     return np.asarray((spread - rest - rest_other) - (first + first_other))
@@ -189,10 +189,7 @@ def _times_log(count: Ints, n: Ints) -> tuple[Floats, Floats]:
 
 @cache
 def _tabulate_logarithms() -> tuple[Floats, Floats]:
-    """Return log(k / `_LAST`) for k from `_FIRST` to `_LAST`, with extra precision.
-
-    Each logarithm is the sum of two numbers: a multiple of 1 / `_GRID`, and a remainder.
-    """
+    # log(k / _LAST) for k from _FIRST to _LAST, as a multiple of 1 / _GRID and a remainder
     with localcontext(prec=40):
         exact = [(Decimal(n) / _LAST).ln() for n in range(_FIRST, _LAST + 1)]
         near = [round(value * _GRID) for value in exact]
@@ -201,10 +198,7 @@ def _tabulate_logarithms() -> tuple[Floats, Floats]:
 
 
 def _stirling_error(count: Ints) -> Floats:
-    """Return the error of Stirling's formula for log n!, with n = `count`.
-
-    This is log n! - n log n + n, or 0 for n = 0.
-    """
+    # log n! - n log n + n; 0 for a count of 0
     small = _small_stirling_errors()[np.minimum(count, _SMALL - 1)]
     n = np.maximum(count, _SMALL).astype(np.float64)
     square = n * n

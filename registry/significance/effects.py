@@ -84,11 +84,11 @@ def measure_effects(observed: Observed, confidence: float = 0.95) -> list[Effect
     differences, slack = unit_differences(observed)
     n, only_a, only_b = len(differences), int(np.count_nonzero(differences > 0)), int(np.count_nonzero(differences < 0))
     missing = observed.matrix.n_units - n
-    left_out = Messages.of("units-left-out", units=missing) if missing else NO_MESSAGES
-    unit_message = NO_MESSAGES if observed.is_mean else Messages.of("effect-of-units")
-    runs = NO_MESSAGES if observed.matrix.runs is None else Messages.of("effect-of-averages")
+    left_out = Messages.make("units-left-out", units=missing) if missing else NO_MESSAGES
+    unit_message = NO_MESSAGES if observed.is_mean else Messages.make("effect-of-units")
+    runs = NO_MESSAGES if observed.matrix.runs is None else Messages.make("effect-of-averages")
     about = Messages((*left_out, *unit_message, *runs))
-    messages = {"odds_ratio": left_out if only_a or only_b else Messages.of("no-unit-favours"),
+    messages = {"odds_ratio": left_out if only_a or only_b else Messages.make("no-unit-favours"),
                 "proportion_difference": about, "probability_of_superiority": left_out}
     counted = measure_counts(np.array(only_a), np.array(only_b), np.array(n), confidence)
     if not has_binary_units(observed):
@@ -100,7 +100,7 @@ def measure_effects(observed: Observed, confidence: float = 0.95) -> list[Effect
 
 def measure_counts(only_a: Counts, only_b: Counts, n: Counts,
                    confidence: float = 0.95) -> dict[str, tuple[Floats, Floats, Floats]]:
-    """Return the effect sizes of pairs that depend only on counts of wins and losses.
+    """Return effect sizes that depend only on the numbers of wins and losses.
 
     Args:
         only_a: Numbers of units (items or clusters) in which system A is better, of any shape.
@@ -126,25 +126,22 @@ def measure_counts(only_a: Counts, only_b: Counts, n: Counts,
 def _measure_standardized(differences: Floats, slack: float, confidence: float, messages: Messages) -> Effect:
     name, n = "standardized_difference", len(differences)
     if not n:
-        return Effect(name, math.nan, messages=Messages.of("no-shared-scores"))
+        return Effect(name, math.nan, messages=Messages.make("no-shared-scores"))
     if not differences.any():
-        return Effect(name, 0.0, messages=Messages.of("equal-scores"))
+        return Effect(name, 0.0, messages=Messages.make("equal-scores"))
     if n < 2 or np.ptp(differences) <= slack:
-        return Effect(name, math.nan, messages=Messages.of("constant-difference", over="unit"))
+        return Effect(name, math.nan, messages=Messages.make("constant-difference", over="unit"))
     value = float(differences.mean() / differences.std(ddof=1))
     low, high = (limit / math.sqrt(n) for limit in noncentrality_interval(value * math.sqrt(n), n - 1, confidence))
-    long_tails = Messages.of("narrow-effect-interval") if _varies_more(differences) else NO_MESSAGES
+    long_tails = Messages.make("narrow-effect-interval") if _varies_more(differences) else NO_MESSAGES
     return Effect(name, value, low, high, Messages((*messages, *long_tails)))
 
 
 def _varies_more(differences: Floats) -> bool:
-    """Return True if the interval of a standardized difference is too narrow.
-
-    The interval assumes normally distributed differences; skewed or heavy-tailed ones vary more. Let d be the
-    standardized difference, and s the skewness and k the kurtosis of n differences in single items. The asymptotic
-    variance of sqrt(n) d is 1 - d s + d^2 (k - 1) / 4, and 1 + d^2 / 2 for normal differences (delta method). In normal
-    samples s and k deviate by sqrt(6 / n) and sqrt(24 / n).
-    """
+    # The interval of a standardized difference assumes normal differences. Let d be the standardized difference, and
+    # s the skewness and k the kurtosis of n differences in single items. The asymptotic variance of sqrt(n) d is 1 -
+    # d s + d^2 (k - 1) / 4, and 1 + d^2 / 2 for normal differences (delta method). In normal samples s and k deviate
+    # by sqrt(6 / n) and sqrt(24 / n).
     n, z = len(differences), differences / differences.std()
     d, z = z.mean(), z - z.mean()
     normal, more = 1 + d**2 / 2, -d * (z**3).mean() + d**2 / 4 * ((z**4).mean() - 3)
@@ -201,7 +198,7 @@ def assess_equivalence(observed: Observed, margin: float, settings: Settings) ->
     if not settings.confidence > 0.5:
         raise InputError(f"the confidence of a test of equivalence is {settings.confidence!r}; expected more than 0.5")
     if math.isnan(observed.difference):
-        return Equivalence(margin, messages=Messages.of("score-undefined"))
+        return Equivalence(margin, messages=Messages.make("score-undefined"))
     if observed.matrix.runs is not None or not observed.is_mean:
         return _by_bootstrap(observed, margin, settings)
     return (_by_score if has_binary_units(observed) else _by_t)(observed, margin, settings)
@@ -213,7 +210,7 @@ def _by_t(o: Observed, margin: float, settings: Settings) -> Equivalence:
     differences, slack = unit_differences(o)
     n = len(differences)
     if n < 2 or np.ptp(differences) <= slack:
-        return Equivalence(margin, messages=Messages.of("constant-difference", over="unit"), test="t")
+        return Equivalence(margin, messages=Messages.make("constant-difference", over="unit"), test="t")
     mean, error = float(differences.mean()), float(differences.std(ddof=1)) / math.sqrt(n)
     log_p = max(log_t_p((mean + margin) / error, n - 1, "greater"), log_t_p((mean - margin) / error, n - 1, "less"))
     reach = float(stdtrit(n - 1, settings.confidence)) * error
@@ -222,7 +219,7 @@ def _by_t(o: Observed, margin: float, settings: Settings) -> Equivalence:
 
 def _by_score(o: Observed, margin: float, settings: Settings) -> Equivalence:
     if margin >= 1:
-        return Equivalence(margin, messages=Messages.of("widest-margin"), test="score")
+        return Equivalence(margin, messages=Messages.make("widest-margin"), test="score")
     differences, _ = unit_differences(o)
     n, only_a, only_b = len(differences), int(np.count_nonzero(differences > 0)), int(np.count_nonzero(differences < 0))
     log_p = max(log_normal_p(float(tango_statistic(only_a, only_b, n, -margin)), "greater"),
@@ -240,7 +237,7 @@ def _by_bootstrap(o: Observed, margin: float, settings: Settings) -> Equivalence
     moved = moved[:resamples - n_undefined]
     slack = tolerance(o)
     if len(moved) and not (np.abs(moved) > slack).any():
-        return Equivalence(margin, messages=Messages.of("constant-difference", over="resample"), test="bootstrap",
+        return Equivalence(margin, messages=Messages.make("constant-difference", over="resample"), test="bootstrap",
                            method="monte-carlo", resamples=resamples)
     # resamples as large (small) as the observed difference if the true one is -margin (+margin), or undefined
     extremes = n_undefined + max(int(np.count_nonzero(moved >= d + margin - slack)),
@@ -252,7 +249,7 @@ def _by_bootstrap(o: Observed, margin: float, settings: Settings) -> Equivalence
         k = dual_rank(settings) - n_undefined
         low, high = (d - moved[-k], d - moved[k - 1]) if k > 0 else (-math.inf, math.inf)
         low, high = (end if abs(abs(end) - margin) > slack else math.copysign(margin, end) for end in (low, high))
-    messages = Messages.of("no-interval") if math.isnan(low) else NO_MESSAGES
+    messages = Messages.make("no-interval") if math.isnan(low) else NO_MESSAGES
     return Equivalence(margin, tail.p, float(low), float(high), messages, "bootstrap", "monte-carlo", tail.p_low,
                        tail.p_high, resamples)
 
@@ -299,16 +296,16 @@ def measure_design_effect(matrix: Matrix, pair: Pair) -> Clustering:
     n, n_clusters = len(matrix.statistics), matrix.n_units
     u, slack = _influence(matrix, pair)
     if np.isnan(u).any():
-        return Clustering(n, n_clusters, math.nan, math.nan, Messages.of("score-undefined"))
+        return Clustering(n, n_clusters, math.nan, math.nan, Messages.make("score-undefined"))
     u = u - u.sum() / max(n, 1)
     if n_clusters < 2 or np.abs(u).max() <= slack:
-        reason = Messages.of("one-cluster") if n_clusters < 2 else Messages.of("constant-difference", over="item")
+        reason = Messages.make("one-cluster") if n_clusters < 2 else Messages.make("constant-difference", over="item")
         return Clustering(n, n_clusters, math.nan, math.nan, reason)
     clusters = np.arange(n) if matrix.units is None else matrix.units
     sizes, sums = np.bincount(clusters), np.bincount(clusters, weights=u)
     effect = (n_clusters / (n_clusters - 1) * float(sums @ sums)) / (n / (n - 1) * float(u @ u))
     if n == n_clusters:
-        return Clustering(n, n_clusters, math.nan, effect, Messages.of("single-item-clusters"))
+        return Clustering(n, n_clusters, math.nan, effect, Messages.make("single-item-clusters"))
     deviations = u - (sums / sizes)[clusters]
     between = float(sums @ (sums / sizes)) / (n_clusters - 1)
     variance_within = float(deviations @ deviations) / (n - n_clusters)
@@ -403,11 +400,12 @@ def check_normality(differences: Floats) -> list[Normality]:
     """
     n = len(differences)
     if n and np.ptp(differences) <= ROUNDING * np.abs(differences).max():
-        return [Normality(name, math.nan, math.nan, Messages.of("constant-difference", over="unit")) for name in _TESTS]
+        constant = Messages.make("constant-difference", over="unit")
+        return [Normality(name, math.nan, math.nan, constant) for name in _TESTS]
     checks = []
     for name, (fewest, most, test) in _TESTS.items():
         if n < fewest or n > most:
-            few, many = Messages.of("needs-units", least=fewest), Messages.of("too-many-units", most=most)
+            few, many = Messages.make("needs-units", least=fewest), Messages.make("too-many-units", most=most)
             checks.append(Normality(name, math.nan, math.nan, few if n < fewest else many))
             continue
         checks.append(Normality(name, *test(np.sort((differences - differences.mean()) / differences.std(ddof=1)))))
@@ -450,12 +448,9 @@ def _lilliefors(z: Floats) -> tuple[float, float]:
 
 
 def _dallal_wilkinson(d: float, n: int) -> float:
-    """Return the p-value of Lilliefors' statistic by Dallal and Wilkinson's formula.
-
-    It was fitted for n from 5 to 100 and p up to 0.1. Above n = 100 the authors multiply d by (n / 100)^0.49. Above n =
-    1000 we use the square root instead, as the limit distribution requires. With the authors' exponent, a p-value of
-    0.05 becomes 0.062 at n = 10 000 (simulated), and the error grows with n.
-    """
+    # The formula was fitted for n from 5 to 100 and p up to 0.1. Above n = 100 the authors multiply d by (n /
+    # 100)^0.49. Above n = 1000 we use the square root instead, as the limit distribution requires. With the authors'
+    # exponent, a p-value of 0.05 becomes 0.062 at n = 10 000 (simulated), and the error grows with n.
     if n > 100:
         d, n = d * (min(n, 1000) / 100) ** 0.49 * math.sqrt(max(n, 1000) / 1000), 100
     m = n + 2.78019
@@ -464,10 +459,7 @@ def _dallal_wilkinson(d: float, n: int) -> float:
 
 
 def _abdi_molin(d: float, n: int) -> float:
-    """Return the p-value of Lilliefors' statistic by Abdi and Molin's formula.
-
-    It is a polynomial of degree 10. Its error is a few hundredths, so it is useless below 0.01.
-    """
+    # A polynomial of degree 10. Its error is a few hundredths, so it is useless below 0.01.
     b = 1.30748185078790 + n
     x = (math.sqrt(b * b - 4 * 0.08861783849346 * (0.37872256037043 - 1 / d**2)) - b) / (2 * 0.08861783849346)
     # lowest power first; the polynomial exceeds 1 above x = 5.6

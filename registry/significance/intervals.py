@@ -169,14 +169,15 @@ def round_ends(ends: tuple[Floats, Floats], defined: Flags, bounds: Range = (-ma
 def influences(matrix: Matrix) -> Floats:
     """Return the influence of every item or cluster on the score of every system.
 
-    A unit is an item or a cluster.
+    To first order, the score of a resample is the observed score plus the influences of the resampled units (items or
+    clusters). For n units, n / (n - 1) times the sum of their squares estimates the variance of the score. With the
+    differences of the influences of two systems, the same formula estimates the variance of the difference of their
+    scores (Efron and Stein 1981; Shao and Tu 1995, section 2.1).
 
     If the score F is a quotient N / D of sums of n and d, the influence is (n - F d) / D. If all denominators are
     equal, this is the deviation of a unit's score from the mean, divided by the number of units. For any other score,
     the influence comes from the jackknife: F minus the score without the unit, centred, times (n - 1) / n. In both
-    cases the influences add up to 0. For n units, n / (n - 1) times the sum of their squares estimates the variance of
-    the score. With the differences of the influences of two systems, the same formula estimates the variance of the
-    difference of their scores (Efron and Stein 1981; Shao and Tu 1995, section 2.1).
+    cases the influences add up to 0.
 
     Args:
         matrix: Statistics of all systems, as `Matrix.by_unit` returns them.

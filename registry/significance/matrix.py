@@ -468,10 +468,11 @@ class Matrix(ABC):
         return all((denominators == first).all() for _, denominators in self.parts_by_block())
 
     @cached_property
-    def denominators(self) -> Ints:
-        """Group number of each system, [systems]; groups have the same denominators.
+    def denominator_groups(self) -> Ints:
+        """Group number of each system; systems of a group have the same denominators.
 
         Two systems are in the same group if the denominators of their scores are equal in every unit (item or cluster).
+        Shape: [systems].
         """
         seen: dict[bytes, int] = {}
         return np.array([seen.setdefault(sha256(self.parts_of([n])[1].tobytes()).digest(), len(seen))

@@ -263,11 +263,12 @@ def number_chains(boards: Sequence[tuple[str, Ints]]) -> list[Ints]:
 
 
 def _gatekeep(p: Floats, chains: Ints) -> Floats:
-    """Adjust p-values by the gatekeeping that `adjust_boards` describes.
+    """Adjust p-values of several metrics by gatekeeping, which orders the hypotheses.
 
-    In a chain, each hypothesis passes its whole weight to the next one. So no adjusted p-value is smaller than the
-    previous one. A chain that is finished passes its weight to the unfinished chains. So a hypothesis is tested at
-    alpha divided by the number of chains that are unfinished at that point.
+    A chain has one hypothesis per metric about the same two systems, and tests the next metric only if the previous one
+    is significant (see `adjust_boards`). So no adjusted p-value is smaller than the previous one. A chain that is
+    finished passes its share of alpha to the unfinished chains. So a hypothesis is tested at alpha divided by the
+    number of chains that are unfinished at that point.
 
     Args:
         p: p-values; those of one chain are in the order of the metrics.
@@ -667,14 +668,7 @@ def _rank_labellings(row: NDArray[np.float32], tolerance: float) -> NDArray[np.i
 
 
 def _deviation(drawn: Floats, tolerance: float) -> float:
-    """Return the standard deviation of the defined values about 0.
-
-    The result is infinite if all are 0. An infinite deviation makes all standardized values 0, so that they are tied.
-
-    Args:
-        drawn: Values in resamples.
-        tolerance: Smaller deviations count as 0.
-    """
+    # An infinite deviation makes all standardized values 0, so that they are tied.
     defined = drawn[np.isfinite(drawn)]
     deviation = float(np.sqrt(np.square(defined).sum() / max(1, len(defined))))
     return deviation if deviation > tolerance else np.inf

@@ -44,6 +44,7 @@ class OverallTest(Value):
     null: ClassVar[str]
     assumes: ClassVar[str]
     citation: ClassVar[str]
+    called: ClassVar[str]
     units: ClassVar[tuple[Unit, ...]] = ("item", "cluster")
 
     def refusal(self, matrix: Matrix) -> str | None:
@@ -98,6 +99,7 @@ class CochranQ(OverallTest):
     assumes: ClassVar[str] = ("items are independent of each other and each is right or wrong; systems differ in many "
                               "items; all pairs of systems are equally similar")
     citation: ClassVar[str] = "Cochran 1950"
+    called: ClassVar[str] = "Cochran's Q test"
     units: ClassVar[tuple[Unit, ...]] = ("item",)
 
     def refusal(self, matrix: Matrix) -> str | None:
@@ -129,6 +131,7 @@ class Friedman(OverallTest):
     null: ClassVar[str] = "within a unit every order of the systems is equally likely"
     assumes: ClassVar[str] = "there are many units, independent of each other; all pairs of systems are equally similar"
     citation: ClassVar[str] = "Friedman 1937; Conover 1999, section 5.8"
+    called: ClassVar[str] = "Friedman's test"
 
     def statistic(self, scores: Floats) -> float:
         """Return Friedman's (k - 1) sum (rank sum - mean rank sum)^2 / spread of ranks.

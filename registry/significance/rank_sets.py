@@ -55,7 +55,7 @@ _TIED_SCORE = 1e-9  # relative to the best score, and to 1 for slopes
 
 @dataclass(frozen=True, eq=False)
 class Influences:
-    """Scores of systems, and the influence of every item or cluster on each score.
+    """Scores of systems, and the contribution of every item (or cluster) to them.
 
     To first order, the score of a resample is the observed score plus the influences of the resampled units (items or
     clusters). So every metric is treated as a mean, and one resample yields all differences and their standard errors.
@@ -76,10 +76,10 @@ class Influences:
 
     @classmethod
     def compute(cls, matrix: Matrix) -> Influences:
-        """Compute the influences by the jackknife over items and over random runs.
+        """Compute the influence of every item (or cluster) on each score.
 
-        See Efron and Tibshirani 1993, chapter 11. The influences of a system are nan if its score is undefined without
-        one of the items (or clusters).
+        It is computed by the jackknife, which leaves out one item, or one random run, in turn (Efron and Tibshirani
+        1993, chapter 11). The influences of a system are nan if its score is undefined without one of the items.
         """
         matrix = matrix.by_unit
         sign, n = -1.0 if matrix.lower_is_better else 1.0, matrix.n_units
@@ -102,7 +102,7 @@ class Influences:
 
     @property
     def defined(self) -> Influences:
-        """The same for the systems with a defined score and defined influences only."""
+        """A copy without the systems whose score or influences are undefined."""
         chosen = self.are_defined
         return replace(self, scores=self.scores[chosen], values=np.ascontiguousarray(self.values[:, chosen]),
                        runs=self.runs[chosen], n_runs=self.n_runs[chosen])
@@ -132,9 +132,10 @@ class Influences:
 
     @cached_property
     def squares(self) -> Floats:
-        """Sums of squared differences of two systems' influences, [systems, systems].
+        """Squared differences of two systems' influences, summed over units.
 
-        A sum is 0 if the two systems have a constant difference.
+        The influence of a unit (item or cluster) is its contribution to a score, to first order. A sum is 0 if the two
+        systems have a constant difference. Shape: [systems, systems].
         """
         products = self.values.T @ self.values
         norms = np.diag(products)
@@ -148,9 +149,9 @@ class Influences:
 
     @cached_property
     def centred_squares(self) -> Floats:
-        """Sums of squares as in `squares`, about the mean of each stratum.
+        """Squared differences of two systems' influences, about the mean of each stratum.
 
-        The array has the shape [systems, systems].
+        They are summed over items or clusters, as in `squares`. Shape: [systems, systems].
         """
         squares = self.squares.copy()
         for units in self.units_by_stratum:
@@ -168,9 +169,15 @@ class Influences:
         return covariances
 
     def find_smallest_contributions(self, system: int) -> Floats:
-        """Return the smallest possible changes of differences to one system, [systems].
+        """Return the smallest contribution of an item to each difference to one system.
 
-        A change is the smallest nonzero contribution of one item (or cluster) to the difference.
+        Differences of scores are sums of contributions of single items (or clusters); contributions of 0 are ignored.
+
+        Args:
+            system: Index of the system to which the others are compared.
+
+        Returns:
+            Sizes of the contributions, [systems].
         """
         sizes = np.abs(self.values - self.values[:, [system]] + (self.scores - self.scores[system]) / self.n_units)
         sizes[sizes <= _ROUNDING * max(1.0, float(np.abs(self.scores).max(initial=0)))] = np.inf
@@ -180,7 +187,7 @@ class Influences:
 
 @dataclass(frozen=True, eq=False)
 class JointErrors(ABC):
-    """Errors of the differences of all pairs of systems, simulated together.
+    """Simulated errors of all score differences, for simultaneous tests.
 
     Each error is divided by its standard error, which is estimated in every resample, because the largest error often
     has a standard error that is small by chance. With fixed standard errors rank sets fail too often (Hall 1992,
@@ -208,15 +215,15 @@ class JointErrors(ABC):
 
     @abstractmethod
     def compute_rows(self, systems: slice) -> Floats:
-        """Return studentized errors of the differences of some systems to all systems.
+        """Simulate the errors of the differences of some systems to all systems.
 
-        An error is 0 if the difference does not vary in the resample.
+        Each error is divided by its standard error. It is 0 if the difference does not vary in the resample.
 
         Args:
             systems: Slice of the systems.
 
         Returns:
-            Errors, [resamples, some systems, systems].
+            Studentized errors, [resamples, some systems, systems].
         """
 
     @cached_property
@@ -229,13 +236,6 @@ class JointErrors(ABC):
         return np.divide(self.influences.differences, np.sqrt(squared), out=np.zeros_like(squared), where=squared > 0)
 
     def _studentize(self, systems: slice, errors: Floats, squared: Floats) -> Floats:
-        """Divide errors by their standard errors, [resamples, some systems, systems].
-
-        Args:
-            systems: The first systems of the differences.
-            errors: Errors of the differences.
-            squared: Squared standard errors in the resamples; overwritten.
-        """
         observed = self.squared_errors[systems]
         varies = (squared > _CONSTANT * observed) & (observed > 0)
         np.sqrt(squared, out=squared, where=varies)
@@ -244,7 +244,7 @@ class JointErrors(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Bootstrapped(JointErrors):
-    """Errors of differences in bootstrap resamples of items and of random runs.
+    """Simulated errors of score differences, by the bootstrap of items and runs.
 
     Items or clusters are resampled within strata. There are too few runs to resample them. So the contribution of the
     runs is simulated with a normal distribution. Its variance is simulated with a chi-squared distribution with one
@@ -286,7 +286,6 @@ class Bootstrapped(JointErrors):
 
     @cached_property
     def _counts(self) -> NDArray[np.uint8]:
-        """How often each resample contains each item or cluster, [resamples, units]."""
         influences, resamples = self.influences, self.settings.resamples
         counts = make_array((resamples, influences.n_units), self.settings.execution.memory // 4, np.uint8)
         counts_by_block = self.settings.execution.local.map(
@@ -297,16 +296,16 @@ class Bootstrapped(JointErrors):
 
     @cached_property
     def _sums(self) -> list[Floats]:
-        """Sums of the resampled influences in each stratum, [resamples, systems] each."""
         return [np.concatenate([
             self._counts[start:start + BLOCK][:, units].astype(np.float64) @ self.influences.values[units]
             for start in range(0, self.settings.resamples, BLOCK)]) for units in self.influences.units_by_stratum]
 
     @cached_property
     def _run_errors(self) -> tuple[Floats, Floats] | None:
-        """Simulated contributions of random runs to the errors and to squared errors.
+        """Simulated contributions of random runs to the errors of scores.
 
-        Each array has the shape [resamples, systems]. None if no system has random runs.
+        The value is None if no system has random runs. Otherwise it has the contributions to the errors and to the
+        squared errors, [resamples, systems] each.
         """
         influences = self.influences
         if not influences.n_runs.any():
@@ -323,11 +322,12 @@ class Bootstrapped(JointErrors):
 
 @dataclass(frozen=True, eq=False)
 class SignFlips(JointErrors):
-    """Errors of differences after random sign flips.
+    """Simulated errors of score differences, by random sign flips.
 
-    The signs of the differences in random units (items or clusters) are flipped, in the same units for all pairs. For
-    two systems and a mean of unit scores this is the studentized permutation test. It is exact for a pair with
-    symmetric differences, and asymptotically valid for several pairs together. Strata are ignored.
+    Under the null hypothesis, the difference of two systems in a single unit (item or cluster) is equally likely to
+    favour either of them. So the signs of these differences are flipped in random units, which are the same for all
+    pairs of systems. For two systems and a mean of unit scores this is the studentized permutation test. It is exact
+    for a pair with symmetric differences, and asymptotically valid for several pairs together. Strata are ignored.
     """
 
     @cached_property
@@ -336,10 +336,7 @@ class SignFlips(JointErrors):
 
     @cached_property
     def _all_squares(self) -> Floats:
-        """Sums of squared differences in single items or clusters, [systems, systems].
-
-        The squares are those of distances from 0, not from the mean.
-        """
+        # squares of distances from 0, not from the mean
         return self.influences.squares + np.square(self.influences.differences) / self.influences.n_units
 
     def prepare(self) -> None:
@@ -351,10 +348,6 @@ class SignFlips(JointErrors):
 
     @cached_property
     def _sums(self) -> Floats:
-        """Sums over all items or clusters after random sign flips.
-
-        The array has the shape [permutations, systems].
-        """
         influences, settings = self.influences, self.settings
         statistics = (influences.values + influences.scores / influences.n_units)[:, :, None]
         flipped = np.concatenate(list(sum_permutations(
@@ -401,12 +394,12 @@ class RankSets:
     @classmethod
     def from_wins(cls, wins: Flags, marginal_wins: Flags, marginal_losses: Flags, possible: Flags,
                   leads: Floats) -> RankSets:
-        """Compute the bounds of ranks from significant wins and losses.
+        """Compute the bounds of ranks from significant wins and losses of pairs.
 
         Args:
-            wins: Simultaneous wins over all pairs, [systems, systems].
-            marginal_wins: Wins over the pairs of each system separately, [system, other].
-            marginal_losses: Losses over the pairs of each system separately, [system, other].
+            wins: Wins that are significant simultaneously for all pairs, [systems, systems].
+            marginal_wins: Wins of each system that are significant for its own pairs, [system, other].
+            marginal_losses: Losses of each system that are significant for its own pairs, [system, other].
             possible: Whether each system may be the best, [systems].
             leads: Lower and upper bounds of the lead of each system, [2, systems].
         """
@@ -485,14 +478,18 @@ def compute_rank_sets_by_tests(results: Sequence[PairResult], systems: int, *, a
 
 
 def _count_differing(matrix: Matrix, errors: JointErrors, systems: Ints) -> Ints:
-    """Count the items or clusters in which two systems differ, [systems, systems].
+    """Count the items (or clusters) in which two systems differ, for all pairs.
 
-    For very large and very small differences of scores, the result is the number of all items or clusters.
+    Pairs with very large or very small differences of scores get the number of all items, because their numbers are not
+    needed.
 
     Args:
         matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
         errors: Errors of the differences.
         systems: Indices of the systems of the errors.
+
+    Returns:
+        Numbers, [systems, systems].
     """
     sizes = np.abs(errors.observed)
     counts = np.full(sizes.shape, matrix.n_units)
@@ -542,7 +539,7 @@ def _decide(errors: JointErrors, alpha: float, differing: Ints) -> tuple[Flags, 
 
 
 def _yield_rows(errors: JointErrors) -> Iterator[tuple[int, Floats]]:
-    """Yield the simulated errors of the differences of one system after the other.
+    """Simulate the errors of differences for one system after the other.
 
     Yields:
         Index of the system, and the errors of its differences to all systems, [resamples, systems].
@@ -559,12 +556,14 @@ def _yield_rows(errors: JointErrors) -> Iterator[tuple[int, Floats]]:
 
 @dataclass(frozen=True, eq=False)
 class _Family:
-    """Largest simulated errors in groups of ordered pairs of systems.
+    """Largest simulated error of many pairs of systems, for a simultaneous test.
 
-    The groups are in descending order of the observed statistic.
+    A step-down test compares the largest observed difference with the largest error of all pairs, then removes
+    significant pairs and repeats. To save memory, pairs with similar observed differences form a group, and only the
+    largest error of each group is stored. The groups are in descending order of the differences.
 
     Attributes:
-        observed: Observed statistics, [systems, systems].
+        observed: Observed differences, divided by their standard errors, [systems, systems].
         limits: Smallest statistic of each group of pairs with a positive difference, descending, [groups].
         largest: Largest error of each group, [resamples, groups + 1]. The last group has the pairs without a positive
             difference.
@@ -583,7 +582,7 @@ class _Family:
         return cls(observed, limits, np.full((resamples, len(limits) + 1), -np.inf))
 
     def add(self, system: int, errors: Floats) -> None:
-        """Update the largest errors with the errors of one system's differences.
+        """Add the errors of one system's differences to the largest errors.
 
         Args:
             system: Index of the system.
@@ -598,9 +597,10 @@ class _Family:
         self.largest[:, groups] = np.maximum(self.largest[:, groups], largest)
 
     def find_critical(self, alpha: float) -> float:
-        """Return the critical value of the step-down procedure over all pairs.
+        """Return the difference above which a pair is significant, in standard errors.
 
-        The procedure removes significant groups of pairs and repeats until no further group is significant.
+        It holds simultaneously for all pairs. The step-down procedure removes significant groups of pairs and repeats
+        until no further group is significant.
         """
         remaining = np.maximum.accumulate(self.largest[:, ::-1], axis=1)[:, ::-1]
         n_significant = 0
@@ -613,12 +613,17 @@ class _Family:
 
 
 def _distinguish(observed: Floats, errors: Floats, alpha: float) -> tuple[Flags, Flags]:
-    """Return the significant wins and losses of one system by a step-down procedure.
+    """Return the other systems that one system significantly wins or loses against.
+
+    It is a step-down procedure over the pairs of this system.
 
     Args:
-        observed: Observed statistics of its differences to all systems, [systems].
+        observed: Differences of this system to all systems, divided by their standard errors, [systems].
         errors: Simulated errors of these differences, [resamples, systems].
         alpha: Significance level.
+
+    Returns:
+        Flags of wins and of losses, [systems] each.
     """
     wins, losses = np.zeros((2, len(observed)), dtype=bool)
     while True:
@@ -631,10 +636,7 @@ def _distinguish(observed: Floats, errors: Floats, alpha: float) -> tuple[Flags,
 
 
 def _find_critical(largest: Floats, alpha: float) -> float:
-    """Return the 1 - alpha quantile of the largest errors in resamples.
-
-    The observed test set counts as one more resample.
-    """
+    # the observed test set counts as one more resample
     k = math.floor(alpha * (len(largest) + 1) * (1 + 1e-12))
     return math.inf if k < 1 else float(np.partition(largest, -k)[-k])
 
@@ -644,17 +646,18 @@ def _exceeds(observed: Floats, value: float) -> Flags:
 
 
 def _compute_lead_bounds(influences: Influences, margins: Floats) -> tuple[Floats, Flags]:
-    """Bound the lead of each system over the best other one; flag the possible best.
+    """Bound the lead of each system over the best of the others.
 
-    The bounds are the constrained intervals of Hsu 1996, chapter 4. Each system in turn is assumed to be the best. This
-    needs no correction, because the bounds of the truly best system hold at level 1 - alpha.
+    A system whose lead may be 0 or more may be the best system. The bounds are the constrained intervals of Hsu 1996,
+    chapter 4. Each system in turn is assumed to be the best. This needs no correction, because the bounds of the truly
+    best system hold at level 1 - alpha.
 
     Args:
         influences: Influences of the systems, which have their scores.
         margins: Margins of error of differences, as in `_decide`.
 
     Returns:
-        Lower and upper bounds, [2, systems], and flags, [systems].
+        Lower and upper bounds, [2, systems]; and flags of the systems that may be the best, [systems].
     """
     upper = (influences.differences + margins).min(axis=1)
     is_possible = upper >= -influences.tolerance
@@ -665,9 +668,9 @@ def _compute_lead_bounds(influences: Influences, margins: Floats) -> tuple[Float
 
 @dataclass(frozen=True)
 class Winner:
-    """The best system, with a score that is corrected for its selection.
+    """The best of many systems, with a score that is corrected for its selection.
 
-    Of many systems, the best one has a score that is too high by chance. Higher scores are better.
+    The best system has a score that is too high by chance. Higher scores are better.
 
     Attributes:
         system: Index of the system; the first one if several systems have the same score.
@@ -740,9 +743,17 @@ def correct_best_score(scores: Floats, best: int, covariances: Floats, steps: Fl
 
 
 def _find_selection_bounds(scores: Floats, best: int, covariances: Floats, steps: Floats) -> tuple[float, float]:
-    """Return the range of scores of the best system in which it stays the best.
+    """Return the range of scores with which the best system stays the best.
 
-    The data that are independent of its score are fixed.
+    If its score changes, the scores that are correlated with it change as well. The parts of the data that are
+    independent of its score are fixed.
+
+    Args:
+        scores: Scores, [systems].
+        best: Index of the best system.
+        covariances: Covariance of each score with the best one, [systems].
+        steps: Smallest possible change of each difference to the best score, [systems]; a third of it separates tied
+            scores.
     """
     slope = 1 - covariances / covariances[best]  # of the lead as a function of the score
     varies = np.abs(slope) > _TIED_SCORE

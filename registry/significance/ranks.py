@@ -20,7 +20,9 @@ _MOST_GROUPS = 702  # the number of names from a to zz
 
 @dataclass(frozen=True, eq=False)
 class Ranks:
-    """Ranks of systems; the attributes are arrays with one value per system.
+    """Ranks of systems, with the range of ranks that significance tests allow.
+
+    The attributes are arrays with one value per system.
 
     Attributes:
         order: Indices of the systems from best to worst. Systems with undefined scores come last, and ties keep their
@@ -174,12 +176,16 @@ def name_group(n: int) -> str:
 
 
 def _cliques(near: Sequence[int]) -> Iterator[int]:
-    """Yield all maximal cliques of a graph of systems.
+    """Find all maximal cliques of a graph of systems, for a compact letter display.
 
-    Each clique is an integer: its bit n is 1 if it contains system n.
+    Two systems are adjacent if they do not differ significantly. A set of systems is an integer: its bit n is 1 if it
+    contains system n.
 
     Args:
-        near: For each system, the systems that do not differ significantly from it, encoded in the same way.
+        near: For each system, the set of adjacent systems.
+
+    Yields:
+        Sets of systems that are all adjacent to each other.
     """
     stack = [(0, (1 << len(near)) - 1, 0)]  # a stack, because cliques can be larger than Python's recursion limit
     while stack:
@@ -193,10 +199,10 @@ def _cliques(near: Sequence[int]) -> Iterator[int]:
 
 
 def _branches(candidates: int, excluded: int, near: Sequence[int]) -> int:
-    """Return a small set of systems that contains a member of every maximal clique.
+    """Return a small set of systems that has a member of every remaining clique.
 
-    This is the pivot step of Bron and Kerbosch's search: the set contains the candidates that are not adjacent to a
-    pivot. The bits of each integer are a set of systems.
+    A clique is a set of systems that do not differ significantly. This is the pivot step of Bron and Kerbosch's search:
+    the set contains the candidates that are not adjacent to a pivot. The bits of each integer are a set of systems.
     """
     fewest = candidates
     for least, pivots in ((0, excluded), (1, candidates)):  # a candidate is not near itself

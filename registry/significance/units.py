@@ -44,7 +44,7 @@ def unit_refusal(name: str, matrix: Matrix) -> str | None:
 
 
 def are_unscored(pairs: ObservedPairs, *, unequal: bool) -> Flags:
-    """Flag pairs of systems that single units cannot distinguish, [pairs].
+    """Flag pairs of systems that a test of single items cannot compare, [pairs].
 
     A pair is flagged if no unit (item or cluster) has a defined score for both systems. It is also flagged if the total
     scores of the systems differ, but every unit with different statistics lacks a defined score of one system.
@@ -73,7 +73,7 @@ def are_unscored(pairs: ObservedPairs, *, unequal: bool) -> Flags:
 
 
 def unit_scores(observed: Observed) -> tuple[Floats, Floats]:
-    """Compute the scores of both systems of a pair in every unit (item or cluster).
+    """Compute the scores of two systems in every unit (item or cluster).
 
     Returns:
         Scores of the first and of the second system, [units] each; nan if undefined.
@@ -83,11 +83,13 @@ def unit_scores(observed: Observed) -> tuple[Floats, Floats]:
 
 
 def unit_differences(observed: Observed) -> tuple[Floats, float]:
-    """Return two systems' differences in single items or clusters, and a tolerance.
+    """Return the differences of two systems in single items (or clusters).
 
-    A difference is positive if the first system is better. Differences within the tolerance count as equal, because
-    rounding must not separate 1/3 - 1/6 from 1/6 - 0. Differences within the tolerance of 0 are set to 0. Items with an
-    undefined score are omitted.
+    A difference is positive if the first system is better. Items with an undefined score are omitted.
+
+    Returns:
+        The differences, which are 0 if they may be rounding errors; and a tolerance. Differences that are closer than
+            it count as equal, because rounding must not separate 1/3 - 1/6 from 1/6 - 0.
     """
     a, b = unit_scores(observed)
     differences = observed.matrix.difference(a, b)
@@ -99,14 +101,15 @@ def unit_differences(observed: Observed) -> tuple[Floats, float]:
 
 
 def linearize(numerators: Floats, denominators: Floats, whole: Callable[[Floats], Floats]) -> Floats:
-    """Return how much every cell of a table influences a quotient of totals.
+    """Return how much every item influences a score that is a quotient of totals.
 
-    The influence on F = N / D is (n - F d) / D, for a cell with numerator n and denominator d. It is nan if D is 0.
+    The influence on F = N / D is (n - F d) / D, for an item with numerator n and denominator d. It is nan if D is 0.
+    Instead of items, the arrays can have cells of a table, such as items and runs.
 
     Args:
-        numerators: Numerators n of the cells.
-        denominators: Denominators d of the cells.
-        whole: Computes the totals N and D from all cells, for example as their sum or their mean.
+        numerators: Numerators n of the items.
+        denominators: Denominators d of the items.
+        whole: Computes the totals N and D from all items, for example as their sum or their mean.
     """
     sizes = whole(denominators)
     with np.errstate(divide="ignore", invalid="ignore"):

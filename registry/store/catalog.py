@@ -147,7 +147,7 @@ class SubmittedFiles(NamedTuple):
 
 
 class ScoringRow(CatalogRow):
-    """The evaluation of a submission against one version of the gold.
+    """The scoring of a submission with one version of the gold.
 
     The field `missing` is the policy for items without an answer. A submission can have several scorings: one for each
     version of the gold and policy.
@@ -161,10 +161,10 @@ class ScoringRow(CatalogRow):
 
 
 class ScoreRow(CatalogRow):
-    """A stored score of a submission by a metric, without the value of the score.
+    """Facts about a stored score of a submission by a metric, without the score.
 
     Attributes:
-        scoring_id: Id of the scoring: the submission, evaluated against one version of the gold.
+        scoring_id: Id of the scoring: the submission, scored with one version of the gold.
         n_items: Number of scored items.
         digest: Digest of the statistics from which the score was computed.
         step: Unit in which the statistics are summed exactly, such as 0.1.
@@ -281,7 +281,7 @@ def get(connection: Connection, kind: type[RowType], **values: Any) -> RowType:
 
 
 def find_or_insert(connection: Connection, table: Table, key: dict[str, Any], **others: Any) -> int:
-    """Return the id of the row with these key values; insert the row if it is new.
+    """Return the id of the row with some key values; insert the row if it is new.
 
     Args:
         connection: Connection to the registry.
@@ -318,16 +318,17 @@ def declare_test_sets(connection: Connection, task_id: int, declared: Sequence[t
         task_id: Id of the task.
         declared: Name and cluster attribute of each test set, in the order of the manifest.
     """
-    _declare(connection, models.test_set, "name", task_id, {
+    _update_declared(connection, models.test_set, "name", task_id, {
         name: {"position": n, "cluster_attribute": cluster} for n, (name, cluster) in enumerate(declared)},
         gold_revision_id=None)
 
 
-def _declare(connection: Connection, table: Table, key: str, task_id: int, declared: Mapping[str, dict[str, Any]],
-             **defaults: Any) -> bool:
-    """Make the rows of a table agree with the manifest of a task.
+def _update_declared(connection: Connection, table: Table, key: str, task_id: int,
+                     declared: Mapping[str, dict[str, Any]], **defaults: Any) -> bool:
+    """Change the rows of a table so that they agree with the manifest of a task.
 
-    Insert new rows, update changed rows, and set `is_declared` to FALSE in rows that the manifest no longer contains.
+    New rows are inserted, and changed rows updated. Rows that the manifest no longer contains get `is_declared` =
+    FALSE.
 
     Args:
         connection: Connection to the registry.
@@ -355,9 +356,10 @@ def _declare(connection: Connection, table: Table, key: str, task_id: int, decla
 
 
 def gold_sources(connection: Connection, gold_revision_id: int, reader: str) -> dict[str, str]:
-    """Return the digests of the gold files that `reader` has read.
+    """Return the digests of the gold files that a reader has read.
 
-    The keys are the roles of the files: `gold`, or another role that the file format uses.
+    Returns:
+        The digests, by the role of the file: `gold`, or another role that the file format uses.
     """
     table = models.gold_source
     query = select(table).where(table.c.gold_revision_id == gold_revision_id, table.c.reader == reader)
@@ -437,9 +439,9 @@ def replicate_factors(connection: Connection, submission_ids: Sequence[int]) -> 
     """Return how the runs of submissions differ, for example in their random seeds.
 
     Returns:
-        By submission id, the levels of the factors in each run: `{7: ({"seed": "1"}, {"seed": "2"})}`. Submissions
-            without
-        factors are absent.
+        By submission id, the factors of each run: `{7: ({"seed": "1"}, {"seed": "2"})}`. Submissions without factors
+            are
+        absent.
     """
     table = models.replicate_factor
     query = select(table).where(table.c.submission_id.in_(list(submission_ids)))
@@ -503,9 +505,15 @@ def current_names(connection: Connection, task: str) -> set[str]:
 
 
 def check_metric(connection: Connection, tasks: Sequence[TaskRow], alias: str | None) -> None:
-    """Raise an UnknownNameError if none of the tasks declares the metric `alias`.
+    """Check that some task declares a metric.
 
-    If `alias` is None, nothing is checked.
+    Args:
+        connection: Connection to the registry.
+        tasks: The tasks.
+        alias: Name of the metric; None: nothing is checked.
+
+    Raises:
+        UnknownNameError: None of the tasks declares the metric.
     """
     if alias is None:
         return
@@ -556,7 +564,7 @@ def declare_metrics(connection: Connection, task_id: int, declared: Sequence[tup
         task_id: Id of the task.
         declared: For each metric: its alias, its id, and whether it is the primary metric.
     """
-    return _declare(connection, models.task_metric, "alias", task_id, {
+    return _update_declared(connection, models.task_metric, "alias", task_id, {
         alias: {"metric_id": metric, "position": n, "is_primary": primary}
         for n, (alias, metric, primary) in enumerate(declared)})
 
@@ -570,7 +578,7 @@ def scores(connection: Connection, metric_id: int, scoring_ids: Sequence[int]) -
         scoring_ids: Ids of scorings: submissions that were scored with one version of the gold.
 
     Returns:
-        A `ScoreRow`, with the number of items and the digest of the statistics but without the score, by scoring id.
+        By scoring id, a `ScoreRow` with the number of items and the digest of the statistics, but without the score.
     """
     table = models.score
     query = select(*ScoreRow.columns()).where(
@@ -579,12 +587,12 @@ def scores(connection: Connection, metric_id: int, scoring_ids: Sequence[int]) -
 
 
 def score_values(connection: Connection, keys: Collection[tuple[int, int]]) -> dict[tuple[int, int], float | None]:
-    """Return the values of stored scores, which two ids identify.
+    """Return the values of stored scores.
 
     Args:
         connection: Connection to the registry.
-        keys: For each score, the id of a scoring (a submission, scored with one version of the gold) and of a metric.
-            The result may contain other metrics of the same scorings.
+        keys: Two ids that identify each score: of a scoring (a submission, scored with one version of the gold) and of
+            a metric. The result may contain other metrics of the same scorings.
     """
     table = models.score.c
     query = select(table.scoring_id, table.metric_id, table.value).where(

@@ -25,7 +25,7 @@ from registry.store.statistics import fetch_columns
 def latest_sequence(connection: Connection, **board: Any) -> int:
     """Return the number of the latest stored comparison of a leaderboard.
 
-    The latest comparison has the largest number. Returns 0 if no comparison of the leaderboard is stored.
+    Later comparisons have larger numbers. The result is 0 if no comparison is stored.
 
     Args:
         connection: Connection to the registry.
@@ -53,16 +53,16 @@ def find_compared(connection: Connection, *, candidate: str | None, **columns: A
 
 
 def pair_request_id(connection: Connection, request: PairRequestRow) -> int:
-    """Return the id of the settings of a pairwise test; store new settings."""
+    """Return the id of the settings of a test of two systems; store new settings."""
     return catalog.find_or_insert(connection, models.pair_request, asdict(request))
 
 
 def statistics_ids(connection: Connection, digests: Sequence[str]) -> Ints:
-    """Return the id of each digest of a system's statistics; store new digests.
+    """Return the ids by which results refer to statistics of systems; store new ones.
 
     Args:
         connection: Connection to the registry.
-        digests: Distinct digests.
+        digests: Distinct digests of the statistics.
 
     Returns:
         Ids, in the order of the digests.
@@ -80,7 +80,7 @@ def statistics_ids(connection: Connection, digests: Sequence[str]) -> Ints:
 
 def pair_results(connection: Connection, pair_request_id: int, statistics: Ints, columns: Sequence[str],
                  methods: Sequence[str]) -> dict[str, NDArray[Any]]:
-    """Load the stored test results of all pairs of systems within a set of systems.
+    """Load the stored test results of all pairs within a set of systems.
 
     A system is identified by its statistics, because the result depends on nothing else of the system.
 
@@ -104,7 +104,7 @@ def pair_results(connection: Connection, pair_request_id: int, statistics: Ints,
 
 
 def find_intervals(connection: Connection, pair_result_ids: Ints) -> Ints:
-    """Return the ids of the pair results that have a stored confidence interval.
+    """Find the test results that have a stored confidence interval.
 
     All ids between the smallest and the largest of `pair_result_ids` are searched, so the result may contain other ids.
     """
@@ -139,7 +139,9 @@ _PAIRS = """
 
 
 def results_digest(connection: Connection, comparison_id: int, prefix: str = "") -> str:
-    """Return the digest of a comparison: settings, pairs, ranking and overall test.
+    """Return a digest of all results of a comparison.
+
+    It covers settings, pairs, ranking and overall test.
 
     Args:
         connection: Connection to the registry.
@@ -176,7 +178,7 @@ def find_dependent(connection: Connection, scores: Sequence[tuple[int, int]]) ->
 
 
 def dependent_results(connection: Connection, metric_id: int, scoring_ids: Sequence[int]) -> dict[str, str]:
-    """Return the digests of the results of all comparisons that use some scores.
+    """Return digests of the results of all comparisons that use some scores.
 
     Args:
         connection: Connection to the registry.
@@ -194,7 +196,7 @@ Columns = Mapping[str, NDArray[Any]]
 
 
 class PairsOfRun(NamedTuple):
-    """Pair results of one command, in a form that can be stored in another registry.
+    """Test results of one command, in a form that can be stored in another registry.
 
     Attributes:
         columns: Columns of the table `pair_result`, by name.
@@ -208,7 +210,12 @@ class PairsOfRun(NamedTuple):
 
     @classmethod
     def load(cls, connection: Connection, run_id: int) -> Self:
-        """Load the pair results that were stored by the command with this run id."""
+        """Load the test results that a command has stored.
+
+        Args:
+            connection: Connection to the registry.
+            run_id: Id of the command.
+        """
         result, request, tested = models.pair_result, models.pair_request, models.tested_statistics
         columns = fetch_columns(connection, select(result).where(result.c.run_id == run_id))
         requests = select(*PairRequestRow.columns(), request.c.pair_request_id).where(

@@ -92,14 +92,11 @@ class Database:
             if self.notify is not None:
                 self.notify(note_hidden(connection))
                 self.notify = None
-            self._set_back(connection)
+            self._restore_past(connection)
             yield connection
 
-    def _set_back(self, connection: Connection) -> None:
-        """Replace the content of the registry by its content at the past date `moment`.
-
-        Subclasses implement this.
-        """
+    def _restore_past(self, connection: Connection) -> None:
+        """Restore an earlier state of the registry; the base class does nothing."""
 
     @contextmanager
     def querying(self, *, memory: int | None = None, output: Path | None = None) -> Iterator[Connection]:
@@ -171,9 +168,9 @@ class Database:
             checkpoint(connection, self._real, self.log)
 
     def settle(self) -> None:
-        """Move changes from DuckDB's write-ahead log into the database file.
+        """Complete the work of an interrupted program: move its changes into the file.
 
-        The log exists only if another program was interrupted while it wrote to the file.
+        DuckDB writes changes into a write-ahead log first. The log remains only after an interruption.
 
         Raises:
             LockedError: The other program still has the file open.
@@ -183,7 +180,11 @@ class Database:
                 checkpoint(connection, self._real, self.log)
 
     def require_free(self) -> None:
-        """Raise an InputError if no new registry can be created at the path."""
+        """Check that a new registry can be created at the path.
+
+        Raises:
+            InputError: The folder does not exist, the path is in use, or DuckDB would not treat the file as a database.
+        """
         if self.path.suffix.lower() in _TABLES:
             raise InputError(f"DuckDB would read a file *{self.path.suffix} as a table; name it *.duckdb",
                              path=self.path)
@@ -218,7 +219,7 @@ class Database:
             raise InputError(f"cannot use this path: {error.strerror}", path=self.path) from None
 
     def require(self) -> None:
-        """Raise an error if the path is not a readable DuckDB database.
+        """Check that the path is a readable DuckDB database.
 
         Raises:
             InputError: The file does not exist, cannot be read, or is not a database.
@@ -238,10 +239,12 @@ class Database:
             raise InputError("not a DuckDB database; name another file with --db", path=self.path)
 
     def require_writable(self, *, create: bool = False) -> None:
-        """Raise an error if a command cannot write to the registry.
+        """Check that a command can write to the registry.
 
-        A command writes a new file, which replaces the old one; so both the file and its folder must be writable. If
-        `create` is true, the registry may also be absent; its folder must then be writable.
+        A command writes a new file, which replaces the old one, so the file and its folder must be writable.
+
+        Args:
+            create: True if the registry may be absent; its folder must then be writable.
         """
         if create and not self.exists():
             self.require_free()

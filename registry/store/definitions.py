@@ -26,7 +26,7 @@ from sqlalchemy.exc import InvalidRequestError
 from registry.errors import RegistryError, StoreError
 from registry.store import schema
 from registry.store.files import CONFIG, FAILURES, connecting
-from registry.store.rows import driver_of
+from registry.store.rows import get_driver
 
 # Errors that SQL statements or this program may raise if a table or a view has been altered.
 _UNEXPECTED = (*FAILURES, InvalidRequestError, ArithmeticError, AssertionError, AttributeError, LookupError, TypeError,
@@ -61,7 +61,7 @@ Definitions = Mapping[Key, tuple[Any, ...]]
 
 
 class Alteration(NamedTuple):
-    """A difference between a definition in a database and the one of this program.
+    """Difference between a database and a new registry in one definition.
 
     Attributes:
         fault: `altered`, `missing` or `surplus`.
@@ -118,7 +118,7 @@ def _find_owner(comment: Alteration) -> str:
 
 @contextmanager
 def explaining_alterations(connection: Connection, path: Path) -> Iterator[None]:
-    """Explain an unexpected error of a block by an altered table, view or macro.
+    """Explain an error in a `with` block by an altered table, view or macro.
 
     If the registry at `path` has no altered definition, the original error is raised.
 
@@ -130,7 +130,7 @@ def explaining_alterations(connection: Connection, path: Path) -> Iterator[None]
     except _UNEXPECTED as error:
         alterations = []
         with suppress(duckdb.Error):  # the error of the block is more informative
-            driver = driver_of(connection).duplicate()
+            driver = get_driver(connection).duplicate()
             if driver.execute("FROM main.alembic_version").fetchall() == [(schema.REVISION,)]:
                 alterations = [alteration for alteration in find_alterations(driver) if alteration.kind != "comment"]
         if not alterations or isinstance(error, RegistryError):
@@ -143,9 +143,9 @@ def explaining_alterations(connection: Connection, path: Path) -> Iterator[None]
 def restore_views(connection: Connection) -> None:
     """Replace all views and macros in a copy of a registry by those of this program.
 
-    A table that has the name of a view is dropped.
+    A table is dropped if it has the name of a view.
     """
-    driver = driver_of(connection)
+    driver = get_driver(connection)
     names = {view.name for view in schema.load_views()}
     tables = driver.execute(_TABLES).fetchall()
     drops = {f"DROP TABLE {_quote_name(place)}.{_quote_name(name)}" for database, place, name in tables
@@ -171,14 +171,14 @@ def _read_expected() -> tuple[Definitions, Definitions]:
             schema.make(connection)
             connection.commit()
         with connecting(path, read_only=False, config=CONFIG, patience=0) as connection:
-            driver = driver_of(connection)
+            driver = get_driver(connection)
             return _read_definitions(driver), _read_comments(driver)
 
 
 def _read_definitions(driver: Any) -> Definitions:
     """Return the definitions of tables, views and other objects in a database.
 
-    The order of columns and constraints does not matter.
+    Columns and constraints are sorted, because their order does not matter.
     """
     definitions: defaultdict[Key, list[Any]] = defaultdict(list)
     for database, place, name in driver.execute(_TABLES).fetchall():
@@ -242,7 +242,7 @@ def _find_detail(kind: str, stored: tuple[Any, ...], expected: tuple[Any, ...]) 
 
 
 def _is_same_statement(kind: str, *definitions: tuple[Any, ...]) -> bool:
-    """Return True if two views, or two macros, have equal syntax trees.
+    """Return True if two definitions of a view or macro have equal syntax trees.
 
     Their texts may still differ, because DuckDB reformats a statement when it stores it, and each version of DuckDB
     does so in another way.
@@ -254,7 +254,7 @@ def _is_same_statement(kind: str, *definitions: tuple[Any, ...]) -> bool:
 
 
 def _parse(kind: str, definition: str) -> Any:
-    """Split the definition of a view or macro into its head and a parsed SELECT.
+    """Split the definition of a view or macro into its head and its SELECT.
 
     Returns:
         The text before the SELECT, and the syntax tree of the SELECT; None if DuckDB cannot parse the SELECT.

@@ -57,7 +57,7 @@ def find_hidden(connection: Connection, time: datetime) -> Hidden:
 
 
 def is_public(connection: Connection) -> bool:
-    """Return True if this file is a published copy of a registry without hidden data."""
+    """Return True if a registry file is a public copy, which lacks hidden data."""
     return has_row(connection, "publication")
 
 
@@ -101,7 +101,7 @@ def note_hidden(connection: Connection) -> list[str]:
 def find_next_reveal(connection: Connection) -> datetime | None:
     """Return the next time (in UTC) at which names or scores become public.
 
-    Returns None if no task has such a time.
+    The result is None if no task has such a time.
     """
     table, time = models.task, now()
     rows = connection.execute(select(table.c.anonymous_until, table.c.blind_until)).all()
@@ -110,9 +110,12 @@ def find_next_reveal(connection: Connection) -> datetime | None:
 
 
 def require_scores(connection: Connection, task: str | None) -> None:
-    """Raise a HiddenError if a public file lacks the scores of `task`.
+    """Check that a public file contains the scores of a task.
 
-    If `task` is None, the error is raised only if the scores of all tasks are missing.
+    If `task` is None, the scores of one task are enough.
+
+    Raises:
+        HiddenError: The scores are missing.
     """
     blind = find_left_out(connection).blind
     if task is None:
@@ -143,7 +146,7 @@ def _sentence(task: str, until: datetime) -> str:
 
 
 def draw_pseudonyms(connection: Connection, task_id: int) -> dict[str, dict[str, str]]:
-    """Give a random pseudonym to each team and system of a task that has none.
+    """Choose a random pseudonym for each team and system of a task that has none.
 
     Returns:
         The new pseudonyms: `{"teams": {"3": "Team 07"}, "systems": {"5": "System 07A"}}`, by id as text.
@@ -163,13 +166,13 @@ def draw_pseudonyms(connection: Connection, task_id: int) -> dict[str, dict[str,
             raise InputError(f"the name of team {row.name!r} is another team's pseudonym; choose another name")
     pseudonyms = {row.team_id: row.pseudonym for row in teams if row.pseudonym is not None}
     new = [row.team_id for row in teams if row.pseudonym is None]
-    new_teams = dict(zip(new, _draw(_team_pseudonyms(len(teams)), used | {row.name for row in teams}, len(new)),
+    new_teams = dict(zip(new, _draw(_list_team_pseudonyms(len(teams)), used | {row.name for row in teams}, len(new)),
                          strict=True))
     new_systems: dict[int, str] = {}
     for team_id, pseudonym in (pseudonyms | new_teams).items():
         rows = [row for row in systems if row.team_id == team_id]
         new = [row.system_id for row in rows if row.pseudonym is None]
-        new_systems |= zip(new, _draw(_system_pseudonyms(pseudonym, len(rows)), {row.pseudonym for row in rows},
+        new_systems |= zip(new, _draw(_list_system_pseudonyms(pseudonym, len(rows)), {row.pseudonym for row in rows},
                                       len(new)), strict=True)
     for table, names in ((team, new_teams), (system, new_systems)):
         (id_column, *_) = table.columns
@@ -187,7 +190,7 @@ def _find_logged_pseudonyms(connection: Connection, task_id: int) -> set[str]:
 
 
 def is_system_of(pseudonym: str, team: str) -> bool:
-    """Return True if a system's pseudonym belongs to the team with this pseudonym.
+    """Return True if the pseudonyms of a system and a team belong together.
 
     >>> is_system_of("System 07A", "Team 07"), is_system_of("System 071A", "Team 07")
     (True, False)
@@ -195,7 +198,7 @@ def is_system_of(pseudonym: str, team: str) -> bool:
     return pseudonym.rstrip(ascii_uppercase) == team.replace("Team", "System", 1)
 
 
-def _team_pseudonyms(n: int) -> list[str]:
+def _list_team_pseudonyms(n: int) -> list[str]:
     """Return the names `Team 01`, `Team 02`, ..., from which pseudonyms are drawn.
 
     There are at least twice as many names as teams (`n`). All have the same number of digits.
@@ -204,7 +207,7 @@ def _team_pseudonyms(n: int) -> list[str]:
     return [f"Team {number:0{digits}}" for number in range(1, 10**digits)]
 
 
-def _system_pseudonyms(team: str, n: int) -> list[str]:
+def _list_system_pseudonyms(team: str, n: int) -> list[str]:
     """Return names such as `System 07A`, from which pseudonyms of systems are drawn.
 
     There are at least twice as many names as systems (`n`). All have the same number of letters.

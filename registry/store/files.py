@@ -26,7 +26,7 @@ from sqlalchemy.pool import NullPool
 
 from registry.errors import InputError, LockedError, RegistryError, StoreError
 from registry.platforms import link_or_copy
-from registry.store.rows import driver_of, quote
+from registry.store.rows import get_driver, quote
 
 _HOLDER = re.compile(r"Conflicting lock is held in (.+?)(?: \(PID (\d+)\))?(?: by user .+?)?\. "
                      r"|File is already open in\s+(.+?) \(PID (\d+)\)")  # the second pattern is for Windows
@@ -36,14 +36,14 @@ _DISK_FULL = ("No space left", "File too large", "Disk quota", "not enough disk 
 FAILURES = (DBAPIError, duckdb.Error)  # types of DuckDB's errors, with or without SQLAlchemy
 
 
-def cause_of(error: BaseException) -> BaseException | None:
-    """Return the DuckDB error in an SQLAlchemy error, or another error unchanged."""
+def unwrap_error(error: BaseException) -> BaseException | None:
+    """Return the DuckDB error that an SQLAlchemy error wraps; other errors unchanged."""
     return error.orig if isinstance(error, DBAPIError) else error
 
 
 @contextmanager
 def explaining(path: Path) -> Iterator[None]:
-    """Convert DuckDB's errors in a block into errors that users understand.
+    """Convert DuckDB's errors in a `with` block into errors that users understand.
 
     Args:
         path: Path of the database file, for the messages.
@@ -51,7 +51,7 @@ def explaining(path: Path) -> Iterator[None]:
     try:
         yield
     except FAILURES as error:
-        cause = cause_of(error)
+        cause = unwrap_error(error)
         if isinstance(cause, duckdb.OutOfMemoryException):
             raise MemoryError("DuckDB needs more memory than its limit") from None
         if (explanation := explain(str(cause), path)) is None:
@@ -62,7 +62,7 @@ def explaining(path: Path) -> Iterator[None]:
 def explain(message: str, path: Path) -> RegistryError | None:
     """Convert an error message of DuckDB into an error that users understand.
 
-    Returns None if the message is not about the use of the file at `path`.
+    The result is None if the message is not about the use of the file at `path`.
     """
     if _is_locked(message):
         holder = _HOLDER.search(message)
@@ -157,8 +157,6 @@ class _OpenFile:
 
 
 class _Key(NamedTuple):
-    """Key of an open file: its path, its inode, its mode and its configuration."""
-
     path: Path
     identity: Identity | None
     read_only: bool
@@ -167,7 +165,10 @@ class _Key(NamedTuple):
 
 @dataclass
 class _Files:
-    """The database files that this process has open; hold the lock to change them."""
+    """The database files that this process has open.
+
+    The attribute `lock` must be held to change them.
+    """
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     open_files: dict[_Key, _OpenFile] = field(default_factory=dict)
@@ -176,8 +177,8 @@ class _Files:
         """Choose the path under which DuckDB opens a file.
 
         DuckDB cannot open one path with two configurations, or for two files. A second file or configuration therefore
-        gets a link in a temporary folder. This is done only if all connections to the file are read-only, because
-        DuckDB does not notice changes that are made under another name.
+        gets another path: a link in a temporary folder. This is done only if all connections to the file are read-only,
+        because DuckDB does not notice changes that are made under another path.
         """
         if (open_file := self.open_files.get(key)) is not None:
             return open_file
@@ -191,7 +192,7 @@ class _Files:
         return _OpenFile(name, folder)
 
     def close(self, key: _Key) -> None:
-        """Count one connection less; forget the file after its last connection."""
+        """Record that a connection was closed; forget a file without connections."""
         file = self.open_files[key]
         file.n_connections -= 1
         if not file.n_connections:
@@ -214,7 +215,7 @@ def is_open(path: Path) -> bool:
 @contextmanager
 def connecting(path: Path, *, read_only: bool, config: dict[str, Any], patience: float,
                reach: Reach = NOWHERE) -> Iterator[Connection]:
-    """Open a DuckDB file, and close the connection at the end of the block.
+    """Open a DuckDB file for a `with` block.
 
     Args:
         path: Path without symbolic links.
@@ -228,7 +229,7 @@ def connecting(path: Path, *, read_only: bool, config: dict[str, Any], patience:
     connection, key = _connect(path, read_only, config, patience)
     try:
         if any(reach):
-            confine(driver_of(connection), reach)
+            confine(get_driver(connection), reach)
         yield connection
     finally:
         with _files.lock:
@@ -245,16 +246,11 @@ def roll_back(connection: Connection) -> None:
     try:
         connection.rollback()
     except FAILURES as error:
-        if not isinstance(cause_of(error), duckdb.FatalException):
+        if not isinstance(unwrap_error(error), duckdb.FatalException):
             raise
 
 
 def _connect(path: Path, read_only: bool, config: dict[str, Any], patience: float) -> tuple[Connection, _Key]:
-    """Open a database file.
-
-    Returns:
-        The connection, and the key that `_Files.close` needs.
-    """
     deadline = time.monotonic() + patience
     while True:
         try:
@@ -290,7 +286,7 @@ def _identify(path: Path) -> Identity | None:
 
 @contextmanager
 def transaction(connection: Connection, *, dry_run: bool = False) -> Iterator[None]:
-    """Commit the changes of a block at its end; roll them back if the block fails.
+    """Commit the changes of a `with` block at its end; roll them back if it fails.
 
     A dry run also rolls them back. If the block itself commits, its earlier changes remain.
     """
@@ -315,7 +311,7 @@ def checkpoint(connection: Connection, path: Path, log: Path) -> None:
     """
     if not log.exists():
         return
-    driver = driver_of(connection)
+    driver = get_driver(connection)
     if path.stat().st_size + log.stat().st_size < _SMALL:
         driver.execute("SET disabled_compression_methods = 'fsst'")
     driver.execute("CHECKPOINT")

@@ -49,7 +49,10 @@ _RESULT = """
 
 
 class Section(NamedTuple):
-    """A titled table of a history, such as "files"; all rows have the same keys."""
+    """A titled table of the history of a result, such as "files".
+
+    All rows have the same keys.
+    """
 
     title: str
     rows: list[Row]
@@ -75,13 +78,13 @@ def find_history(connection: Connection, name: str) -> list[Section]:
     """
     kind, _, number = name.partition(":")
     if kind == "run":
-        sections = _run(connection, int(number) if number.isdecimal() and len(number) < 10 else -1)
+        sections = _make_run_history(connection, int(number) if number.isdecimal() and len(number) < 10 else -1)
     elif (match := _PAIR.fullmatch(name)) and (comparison := _find_comparison(connection, match[1])):
-        sections = _pair(connection, comparison, *match.groups())
+        sections = _make_pair_history(connection, comparison, *match.groups())
     elif "/" in name and "|" not in name:
-        sections = _submission(connection, name)
+        sections = _make_submission_history(connection, name)
     else:
-        sections = _comparison_or_study(connection, name)
+        sections = _make_result_history(connection, name)
     if not sections:
         signatures = select_rows(connection, "SELECT signature FROM comparison UNION ALL SELECT signature FROM study")
         submissions = select_rows(connection, "SELECT name FROM ranked_submission")
@@ -91,7 +94,7 @@ def find_history(connection: Connection, name: str) -> list[Section]:
 
 
 def read_log_head(connection: Connection) -> list[Section]:
-    """Return the last entry of the log; its hash covers all entries of the log.
+    """Return the last entry of the log, whose hash covers all entries of the log.
 
     Raises:
         MismatchError: The file is public, so its log is redacted.
@@ -126,8 +129,10 @@ def _compare_signature(line: str, stored: str) -> list[Section]:
         for key, value in given_fields.items() if value != stored_fields.get(key)])]
 
 
-def _comparison_or_study(connection: Connection, line: str) -> list[Section]:
+def _make_result_history(connection: Connection, line: str) -> list[Section]:
     """Return the history of the comparison or study that has a signature.
+
+    A signature is the line that identifies a result.
 
     Args:
         connection: Connection to the registry.
@@ -139,8 +144,8 @@ def _comparison_or_study(connection: Connection, line: str) -> list[Section]:
                                           "WHERE ends_with(signature, :end)", end=f"id:{line.rpartition('id:')[2]}")
         return [] if not studies else [
             *_compare_signature(line, studies[0]["signature"]),
-            _facts("study", studies[0], ("signature", "study", "subject", "digest", "created_at")),
-            *_run(connection, studies[0]["run_id"])]
+            _make_section("study", studies[0], ("signature", "study", "subject", "digest", "created_at")),
+            *_make_run_history(connection, studies[0]["run_id"])]
     number = row["comparison_id"]
     request = json.loads(row["request"] or "{}")
     settings = request.pop("significance", {}) | request
@@ -148,10 +153,10 @@ def _comparison_or_study(connection: Connection, line: str) -> list[Section]:
         settings["family"] = _describe_family(settings["family"])
     return [
         *_compare_signature(line, row["signature"]),
-        _facts("comparison", row, ("signature", "digest", "test", "n_items", "n_units", "n_systems", "family_size",
-                                   "created_at")),
+        _make_section("comparison", row, ("signature", "digest", "test", "n_items", "n_units", "n_systems",
+                                          "family_size", "created_at")),
         Section("asked for", [{"setting": name, "value": str(value)} for name, value in settings.items()]),
-        _gold(connection, row["gold_revision_id"]),
+        _list_gold_files(connection, row["gold_revision_id"]),
         Section("systems", select_rows(connection, """
             SELECT team.name || '/' || system.name || '@' || version AS submission, standing.score, rank, rank_low,
                 rank_high, submission.digest, submission.created_at AS submitted_at,
@@ -165,7 +170,7 @@ def _comparison_or_study(connection: Connection, line: str) -> list[Section]:
                 any_value(code_version) AS version, any_value(code_revision) AS revision
             FROM comparison_pair JOIN pair_result USING (pair_result_id) JOIN run USING (run_id)
             WHERE comparison_id = :id GROUP BY ALL ORDER BY ALL""", id=number)),
-        *_run(connection, row["run_id"])]
+        *_make_run_history(connection, row["run_id"])]
 
 
 def _describe_family(family: str | Sequence[str] | Mapping[str, Sequence[str]]) -> str:
@@ -184,8 +189,7 @@ def _describe_family(family: str | Sequence[str] | Mapping[str, Sequence[str]]) 
         f", and without comparison yet: {absent}" if absent else "")
 
 
-def _gold(connection: Connection, revision: int) -> Section:
-    """Return a table with the files of one version of the gold."""
+def _list_gold_files(connection: Connection, revision: int) -> Section:
     return Section("gold", select_rows(connection, """
         SELECT role, source.name AS file, source.digest, revision.reader, revision.revision, revision.created_at
         FROM gold_revision AS revision JOIN gold_source USING (gold_revision_id)
@@ -193,7 +197,7 @@ def _gold(connection: Connection, revision: int) -> Section:
         revision.reader ORDER BY ALL""", gold=revision))
 
 
-def _pair(connection: Connection, comparison: Row, line: str, systems: str) -> list[Section]:
+def _make_pair_history(connection: Connection, comparison: Row, line: str, systems: str) -> list[Section]:
     """Return the history of the test of two systems within a comparison.
 
     Args:
@@ -215,11 +219,11 @@ def _pair(connection: Connection, comparison: Row, line: str, systems: str) -> l
             "n_pairs": comparison["family_size"], "compared_by_run": comparison["run_id"]}
     return [
         *_compare_signature(line, comparison["signature"]),
-        _facts("result", row, ("signature", "system_a", "system_b", *_RESULT_COLUMNS, "tested_by_run",
-                               "compared_by_run")),
-        _facts("asked for", row, ("metric", "test", "alternative", "unit", "asked_resamples", "seed", "interval",
-                                  "confidence", "runs", "alpha", "correction", "n_pairs")),
-        _gold(connection, comparison["gold_revision_id"]),
+        _make_section("result", row, ("signature", "system_a", "system_b", *_RESULT_COLUMNS, "tested_by_run",
+                                      "compared_by_run")),
+        _make_section("asked for", row, ("metric", "test", "alternative", "unit", "asked_resamples", "seed", "interval",
+                                         "confidence", "runs", "alpha", "correction", "n_pairs")),
+        _list_gold_files(connection, comparison["gold_revision_id"]),
         Section("answers", select_rows(connection, """
             SELECT team.name || '/' || system.name || '@' || version AS submission, replicate + 1 AS run, of.name AS
                 file, source_digest AS digest, submission.digest AS answers, score.digest AS statistics,
@@ -230,11 +234,11 @@ def _pair(connection: Connection, comparison: Row, line: str, systems: str) -> l
             LEFT JOIN score ON score.scoring_id = standing.scoring_id AND score.metric_id = comparison.metric_id
             WHERE comparison_id = :id AND submission_id IN (:one, :other) ORDER BY position, replicate""",
                                  id=number, one=first, other=second)),
-        *_run(connection, row["tested_by_run"])]
+        *_make_run_history(connection, row["tested_by_run"])]
 
 
 def _find_pair(systems: str, submissions: Mapping[str, int]) -> tuple[int, int]:
-    """Return the submission ids of the two systems in a text `A~B`.
+    """Find the two submissions that a text `A~B` names, and return their ids.
 
     System names may contain `~`, so every `~` is tried as the separator.
 
@@ -254,16 +258,16 @@ def _find_pair(systems: str, submissions: Mapping[str, int]) -> tuple[int, int]:
     return pairs[0]
 
 
-def _run(connection: Connection, number: int) -> list[Section]:
-    """Return parameters, environment, input files and log entries of one command."""
+def _make_run_history(connection: Connection, number: int) -> list[Section]:
+    """Return the history of a command: parameters, environment, input files, log."""
     rows = select_rows(connection, "SELECT * FROM run WHERE run_id = :number", number=number)
     if not rows:
         return []
     environment = json.loads(rows[0]["environment"])
     inputs = json.loads(rows[0]["inputs"])
     return [
-        _facts(f"run {number}", rows[0], ("command", "parameters", "started_at", "ended_at", "code_version",
-                                          "code_revision", "code_dirty")),
+        _make_section(f"run {number}", rows[0], ("command", "parameters", "started_at", "ended_at", "code_version",
+                                                 "code_revision", "code_dirty")),
         Section("environment", [{"what": name, "version": version} for name, version in environment.items()]),
         Section("read", [{"file": file, "digest": digest} for file, digest in inputs.items()]),
         Section("log", select_rows(connection, """
@@ -271,7 +275,7 @@ def _run(connection: Connection, number: int) -> list[Section]:
             WHERE run_id = :number ORDER BY event_id""", number=number))]
 
 
-def _submission(connection: Connection, name: str) -> list[Section]:
+def _make_submission_history(connection: Connection, name: str) -> list[Section]:
     """Return the history of a submission, or of all versions of a system.
 
     Args:
@@ -292,7 +296,7 @@ def _submission(connection: Connection, name: str) -> list[Section]:
             continue
         number = row.pop("submission_id")
         sections += [
-            _facts("submission", row, tuple(row)),
+            _make_section("submission", row, tuple(row)),
             Section("files", select_rows(connection, """
                 SELECT replicate + 1 AS run, submission_source.name AS file, source_digest AS digest, n_bytes
                 FROM submission_source JOIN source ON source.digest = source_digest
@@ -314,7 +318,7 @@ def _submission(connection: Connection, name: str) -> list[Section]:
     return sections
 
 
-def _facts(title: str, row: Row, names: Sequence[str]) -> Section:
+def _make_section(title: str, row: Row, names: Sequence[str]) -> Section:
     return Section(title, [{"what": name, "value": str(row[name])} for name in names if row[name] is not None])
 
 
@@ -322,7 +326,7 @@ Listing = tuple[list[str], list[dict[str, Any]]]
 
 
 def list_tasks(connection: Connection) -> Listing:
-    """List all tasks for users: column names, and rows."""
+    """Return a table of all tasks for users: column names, and rows."""
     keys, rows = _select(connection, """
         SELECT slug AS id, title, version, seed,
             (SELECT count(*) FROM test_set WHERE test_set.task_id = task.task_id) AS test_sets,
@@ -336,7 +340,7 @@ def list_tasks(connection: Connection) -> Listing:
 
 
 def list_submissions(connection: Connection) -> Listing:
-    """List all submissions for users: column names, and rows.
+    """Return a table of all submissions for users: column names, and rows.
 
     The column `id` has the full names. The column `ranked` is true for the latest version of a system, unless it is
     withdrawn.
@@ -359,7 +363,7 @@ def list_submissions(connection: Connection) -> Listing:
 
 
 def list_teams(connection: Connection) -> Listing:
-    """List all teams and their systems for users: column names, and rows.
+    """Return a table of all teams and systems for users: column names, and rows.
 
     The column `pseudonym` is empty in tasks that were never anonymous.
     """
@@ -371,7 +375,7 @@ def list_teams(connection: Connection) -> Listing:
 
 
 def list_runs(connection: Connection) -> Listing:
-    """List all commands that changed the registry: column names, and rows.
+    """Return a table of the commands that changed the registry, for users.
 
     The column `ended_at` is empty if the command was interrupted.
     """

@@ -24,7 +24,7 @@ Name = tuple[str, str, str]  # team, system and version; they identify a submiss
 
 
 class Ledger:
-    """All submissions to one task in memory, with fast look-up and bulk insertion.
+    """All submissions to one task in memory, for fast search and insertion.
 
     New rows are collected; `write` stores them in the database.
     """
@@ -80,12 +80,12 @@ class Ledger:
         return dict(names)
 
     def has_team(self, name: str) -> bool:
-        """Return whether the task has a team of this name."""
+        """Return True if the task has a team of this name."""
         return (models.team, self._task_id, name) in self._ids
 
     def track_id(self, name: str) -> int:
         """Return the id of the track `name`; add the track if it is new."""
-        return self._id(models.track, {"task_id": self._task_id}, name)
+        return self._find_or_add(models.track, {"task_id": self._task_id}, name)
 
     def find(self, test_set_id: int, name: Name) -> NamedSubmission | None:
         """Return a submission by team, system and version; None if it does not exist."""
@@ -125,8 +125,8 @@ class Ledger:
             values: Other columns of the table `submission`.
         """
         team, system, version = name
-        team_id = self._id(models.team, {"task_id": self._task_id}, team, pseudonym=None)
-        system_id = self._id(models.system, {"team_id": team_id}, system, pseudonym=None)
+        team_id = self._find_or_add(models.team, {"task_id": self._task_id}, team, pseudonym=None)
+        system_id = self._find_or_add(models.system, {"team_id": team_id}, system, pseudonym=None)
         values |= {"test_set_id": test_set.test_set_id, "system_id": system_id, "version": version}
         values["submission_id"] = self._insert(models.submission, **values)
         row = NamedSubmission(**{column.name: values[column.name] for column in NamedSubmission.columns()},
@@ -196,7 +196,7 @@ class Ledger:
         self._columns.clear()
         self._rows_in_columns = 0
 
-    def _id(self, table: Table, owner: dict[str, int], name: str, **columns: None) -> int:
+    def _find_or_add(self, table: Table, owner: dict[str, int], name: str, **columns: None) -> int:
         """Return the id of a track, team or system; add a row if it is new.
 
         Args:

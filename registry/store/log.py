@@ -84,9 +84,9 @@ BLANK = (None, "", "{}")  # values of columns after a purge: actor, text, and JS
 
 @dataclass
 class Journal:
-    """The writer of the log entries of one command, in one or more transactions.
+    """Writer of the log entries of one command, in one or more transactions.
 
-    A command that changes nothing is not logged: the command itself is recorded at its first change.
+    A command that changes nothing is not logged, because the command itself is recorded at its first change.
 
     Attributes:
         command: Name of the command.
@@ -118,14 +118,14 @@ class Journal:
             numbered = f"{name} ({n})"
 
     def begin(self, connection: Connection) -> None:
-        """Find the tables that another program has altered since the last command.
+        """Find the tables that another program has changed since the last command.
 
         `close` logs these tables. Call this method before the first change.
         """
         self._altered = find_altered_tables(connection)
 
     def run_id(self, connection: Connection) -> int:
-        """Return the id of the command in the table `run`; the first call inserts it."""
+        """Return the id of the command; the first call adds it to the table `run`."""
         if self._run_id is None:
             program, salt, parameters = code(), new_salt(), canonical_json(self.parameters)
             self._run_id = insert(
@@ -224,36 +224,42 @@ def find_altered_tables(connection: Connection) -> list[str]:
 
 
 def new_salt() -> str:
-    """Return a random text that makes digests impossible to guess."""
+    """Return a random text that is added to data before its digest is computed.
+
+    Without it, people could guess the data and check the guess with the digest.
+    """
     return secrets.token_hex(16)
 
 
 def digest_of_inputs(salt: str, inputs: str) -> str:
-    """Return the salted digest of the names and digests of a command's input files.
+    """Return a digest of the names and digests of a command's input files.
 
-    Without a secret salt, names of participants in file names could be guessed from the digest.
+    The secret salt (a random text) is part of the digested text. Without it, names of participants in file names could
+    be guessed from the digest.
     """
     return digest_json([salt, inputs])
 
 
 def digest_of_words(salt: str, event: Mapping[Any, Any]) -> str:
-    """Return the salted digest of the texts in a log entry.
+    """Return a digest of the texts in a log entry.
 
-    The texts may be deleted later; the digest then remains, so that the hashes of the log can still be verified.
+    The texts may be deleted later; the digest then remains, so that the hashes of the log can still be verified. The
+    secret salt (a random text) prevents people from guessing deleted texts.
     """
     return digest_json([salt, *(event[name] for name in _WORDS)])
 
 
 def digest_of_run(run: Row[Any]) -> str:
-    """Return the digest of the facts about a command that are fixed when it begins.
+    """Return a digest of facts about a command, such as its name, version and start.
 
-    These are, for example, its name, version and start. The parameters are covered by their own salted digest.
+    These facts do not change after the start. The parameters are not included, because they have their own salted
+    digest.
     """
     return digest_json([str(run._mapping[name]) for name in _RUN_COLUMNS])
 
 
 def link(previous_hash: str | None, event: Mapping[Any, Any], run_digest: str) -> str:
-    """Return the hash of a log entry and of the hash of the previous entry.
+    """Return the hash of a log entry, which also covers the previous entry's hash.
 
     Args:
         previous_hash: Hash of the previous entry; None for the first entry.
@@ -279,7 +285,8 @@ class Rescoring(NamedTuple):
         scores: For each score: id in the table `scoring`, metric id, digest before the change, digest after it.
         otherwise: Metrics that now give other scores for equal statistics, because their code changed: digest of the
             new code, by name of the metric.
-        results: Digests of the comparisons' results that used the old scores, by digest of the comparison.
+        results: Comparisons that used the old scores: the digest of the results, by the digest that identifies the
+            comparison.
     """
 
     run_id: int
@@ -297,8 +304,8 @@ def rescorings(connection: Connection) -> list[Rescoring]:
 def metric_version(connection: Connection, metric: str) -> str:
     """Return the name under which test results of a metric are stored.
 
-    This is usually the name of the metric. If a change of its code has changed scores of equal statistics, the digest
-    of the new code follows, so that old results are not used.
+    This is usually the name of the metric. If its code has changed so that equal statistics give other scores, the
+    digest of the new code follows. Old results are then not used.
     """
     digests = [change.otherwise[metric] for change in rescorings(connection) if metric in change.otherwise]
     return f"{metric} by {digests[-1]}" if digests else metric
@@ -382,7 +389,10 @@ def find_moment(connection: Connection, name: str) -> Moment:
 
 
 def _parse_end(name: str) -> datetime:
-    """Return the end (in UTC) of the day, minute or second that a text names."""
+    """Parse a date or time, and return the last moment that it covers, in UTC.
+
+    For example, the date `2026-11-22` covers everything up to midnight at its end.
+    """
     try:
         if _DATE.fullmatch(name):
             return datetime.combine(date.fromisoformat(name), time.min) + timedelta(days=1)

@@ -37,7 +37,7 @@ class Coded(NamedTuple):
 Columns = Mapping[str, NDArray[Any] | Coded | int | float | bool]
 
 
-def driver_of(connection: Connection) -> Any:
+def get_driver(connection: Connection) -> Any:
     """Return DuckDB's own connection inside an SQLAlchemy connection.
 
     Both use the same transaction.
@@ -64,7 +64,7 @@ def find_nonempty(connection: Connection, tables: Iterable[str]) -> set[str]:
 def has_row(connection: Connection, source: str) -> bool:
     """Return True if a table has at least one row.
 
-    This is a cheap check before the query of a complex view, which DuckDB needs ten milliseconds to plan.
+    Use this check before a query of a complex view, because DuckDB needs ten milliseconds to plan such a query.
 
     Args:
         connection: Connection to the registry.
@@ -83,7 +83,7 @@ def insert(connection: Connection, table: Table, **values: Any) -> int:
 
 
 def insert_bulk(connection: Connection, table: Table, columns: Columns) -> None:
-    """Insert rows that are given as columns, fast even for millions of rows.
+    """Insert rows that are given as columns; this is fast even for millions of rows.
 
     Masked values and nan become NULL.
 
@@ -100,7 +100,7 @@ def insert_bulk(connection: Connection, table: Table, columns: Columns) -> None:
         raise ValueError(f"table {table.name} has other columns than {sorted(columns)}")
     values, arrays = [], dict[str, NDArray[Any]]()
     for column in table.columns:
-        value, registered = _to_sql(column.name, columns[column.name])
+        value, registered = _make_column_sql(column.name, columns[column.name])
         values.append(value)
         arrays |= registered
     if len({len(array) for array in arrays.values()}) != 1:
@@ -127,12 +127,12 @@ def _to_list(column: NDArray[Any] | Coded | float, n: int) -> list[Any]:
 
 @contextmanager
 def with_arrays(connection: Connection, arrays: Mapping[str, NDArray[Any]]) -> Iterator[None]:
-    """Make arrays available to SQL as columns of a table `_columns` within the block.
+    """Make arrays available to SQL as columns of a table `_columns` in a block.
 
     If the arrays are long, DuckDB uses only one thread. Several threads would divide the rows differently than the
     target table does, and DuckDB would have to copy the rows again.
     """
-    driver, is_large = driver_of(connection), len(next(iter(arrays.values()))) > _ROWS_OF_A_THREAD
+    driver, is_large = get_driver(connection), len(next(iter(arrays.values()))) > _ROWS_OF_A_THREAD
     driver.register("_columns", arrays)
     if is_large:
         driver.execute("SET threads = 1")
@@ -144,12 +144,8 @@ def with_arrays(connection: Connection, arrays: Mapping[str, NDArray[Any]]) -> I
         driver.unregister("_columns")
 
 
-def _to_sql(name: str, column: NDArray[Any] | Coded | float) -> tuple[str, dict[str, NDArray[Any]]]:
-    """Return the SQL expression that inserts a column.
-
-    Returns:
-        The expression, and the arrays that it needs, by name.
-    """
+def _make_column_sql(name: str, column: NDArray[Any] | Coded | float) -> tuple[str, dict[str, NDArray[Any]]]:
+    """Return the SQL expression that inserts a column, and the arrays that it needs."""
     if isinstance(column, Coded):
         literals = ", ".join(map(quote, column.texts))
         return f'([{literals}])["{name}" + 1]', {name: column.codes}
@@ -168,7 +164,7 @@ def insert_many(connection: Connection, table: Table, rows: Sequence[Mapping[str
     """
     if not rows:
         return
-    columns: dict[str, NDArray[Any] | int] = {name: _column([row[name] for row in rows]) for name in rows[0]}
+    columns: dict[str, NDArray[Any] | int] = {name: _mask_none([row[name] for row in rows]) for name in rows[0]}
     (column, *_) = table.columns
     if column.name not in columns:
         first = next_id(connection, table)
@@ -176,8 +172,8 @@ def insert_many(connection: Connection, table: Table, rows: Sequence[Mapping[str
     insert_bulk(connection, table, columns)
 
 
-def _column(values: list[Any]) -> NDArray[Any]:
-    """Return values as an array in which each None is a masked value.
+def _mask_none(values: list[Any]) -> NDArray[Any]:
+    """Convert values to an array in which each None is masked.
 
     An array with many None would make DuckDB import pandas.
     """
@@ -186,12 +182,12 @@ def _column(values: list[Any]) -> NDArray[Any]:
             return np.array(values, dtype="datetime64[us]")
         return text_column(values) if isinstance(values[0], str) else np.array(values)
     placeholder = next((value for value in values if value is not None), 0)
-    column = _column([placeholder if value is None else value for value in values])
+    column = _mask_none([placeholder if value is None else value for value in values])
     return np.ma.MaskedArray(column, [value is None for value in values])
 
 
 def text_column(values: list[str]) -> NDArray[Any]:
-    """Return texts as an array, for a column of `insert_bulk`.
+    """Convert texts to an array, for a column of `insert_bulk`.
 
     Short texts become an array of fixed width, because Python objects in an array can make DuckDB import pandas.
     """
@@ -217,12 +213,12 @@ def quote(text: str | Path) -> str:
     return "'" + str(text).replace("'", "''") + "'"
 
 
-def parquet_at(path: Path) -> str:
+def make_parquet_sql(path: Path) -> str:
     """Return the SQL expression that reads exactly one Parquet file.
 
     DuckDB would otherwise interpret special characters as a pattern, and add columns for folders named `key=value`.
 
-    >>> parquet_at(Path("a[1]/key=b.parquet"))
+    >>> make_parquet_sql(Path("a[1]/key=b.parquet"))
     "read_parquet('a[[]1]/key=b.parquet', hive_partitioning = false)"
     """
     return f"read_parquet({quote(glob.escape(str(path)))}, hive_partitioning = false)"

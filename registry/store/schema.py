@@ -20,7 +20,7 @@ from sqlalchemy.schema import CreateTable, ExecutableDDLElement, SetColumnCommen
 
 from registry.errors import InputError, SchemaError
 from registry.store import models
-from registry.store.rows import driver_of, quote
+from registry.store.rows import get_driver, quote
 from registry.version import __version__
 
 
@@ -30,7 +30,7 @@ def create_comments(connection: Connection, metadata: MetaData) -> None:
     for table in metadata.tables.values():
         comments += [SetTableComment(table), *(SetColumnComment(column) for column in table.columns)]
     statements = [str(comment.compile(dialect=connection.dialect)) for comment in comments]
-    driver_of(connection).execute(";\n".join(statements))  # in one call, which is several times as fast
+    get_driver(connection).execute(";\n".join(statements))  # in one call, which is several times as fast
 
 
 _ENTRY = re.compile(r"(\w+): (.+)")
@@ -80,7 +80,7 @@ def load_views() -> list[View]:
 
 
 def load_macros() -> list[Macro]:
-    """Read the SQL files of all macros; a macro follows the macros that it uses."""
+    """Read the SQL files of all macros, sorted so that a macro follows those it uses."""
     macros = []
     for path in _list_files("macros"):
         comment, about, statement = parse_sql_file(path)
@@ -121,7 +121,7 @@ def create_views(connection: Connection) -> None:
     for macro in load_macros():
         statements.append(macro.statement)
         statements.append(_comment_on(f'MACRO {"TABLE " if macro.is_table else ""}"{macro.name}"', macro.full_comment))
-    driver_of(connection).execute(";\n".join(statements))  # in one call, which is several times as fast
+    get_driver(connection).execute(";\n".join(statements))  # in one call, which is several times as fast
 
 
 def _comment_on(target: str, about: str) -> str:
@@ -139,7 +139,7 @@ _REVISION = "SELECT version_num FROM alembic_version LEFT JOIN (FROM pair_result
 
 
 def check(connection: Connection, path: Path) -> None:
-    """Raise an error if a database lacks the schema of this version of the program.
+    """Check that a database has the schema of this version of the program.
 
     Raises:
         SchemaError: Another version of the program made the registry.
@@ -158,7 +158,7 @@ def check(connection: Connection, path: Path) -> None:
 def create(connection: Connection) -> None:
     """Create all tables, views and macros with their comments, without a commit."""
     tables = [str(CreateTable(table).compile(dialect=connection.dialect)) for table in models.metadata.sorted_tables]
-    driver_of(connection).execute(";\n".join(tables))  # in one call, which is several times as fast
+    get_driver(connection).execute(";\n".join(tables))  # in one call, which is several times as fast
     create_comments(connection, models.metadata)
     create_views(connection)
 

@@ -59,7 +59,7 @@ def write_lock(database: Database, command: str, patience: float = 0) -> Iterato
     lock = FileLock(_lock_path(path, "lock"), thread_local=False, fallback_to_soft=False)
     writer = _lock_path(path, "writer")
     try:
-        _acquire(lock, database, writer, max(patience, database.patience.seconds))
+        _wait_for_lock(lock, database, writer, max(patience, database.patience.seconds))
         with suppress(OSError):  # a full disk does not stop a command that may free space
             holder = [os.getpid(), f"registry {command} since {datetime.now(UTC):%H:%M:%S} UTC"]
             writer.write_text(json.dumps(holder), "utf-8")
@@ -76,8 +76,8 @@ def write_lock(database: Database, command: str, patience: float = 0) -> Iterato
         lock.release()
 
 
-def _acquire(lock: FileLock, database: Database, writer: Path, seconds: float) -> None:
-    """Wait until this process gets the lock, and inform the user about the wait.
+def _wait_for_lock(lock: FileLock, database: Database, writer: Path, seconds: float) -> None:
+    """Wait until this process gets the write lock, and inform the user.
 
     The longer a process waits, the more often it tries. So the process that has waited longest usually gets the lock
     first.
@@ -86,7 +86,10 @@ def _acquire(lock: FileLock, database: Database, writer: Path, seconds: float) -
         lock: The lock.
         database: The registry.
         writer: File in which the holder of the lock writes its id and command.
-        seconds: Longest waiting time; a LockedError is raised after it.
+        seconds: Longest waiting time.
+
+    Raises:
+        LockedError: The waiting time is over.
     """
     began, is_informed = time.monotonic(), False
     while True:
@@ -219,7 +222,7 @@ class Copy:
 
 @contextmanager
 def working_copy(database: Database, *, create: bool = False) -> Iterator[Copy]:
-    """Copy a registry into a temporary folder next to it, within the block.
+    """Copy a registry into a temporary folder next to it, for a `with` block.
 
     If the registry does not exist and `create` is true, the folder gets a new registry.
 
@@ -298,7 +301,6 @@ def _read_state(path: Path) -> State:
 
 
 def _sync_file(path: Path) -> None:
-    """Write the data of a file from the cache of the operating system to the disk."""
     with path.open("r+b") as file:  # Windows cannot sync a file that is open only for reading
         os.fsync(file.fileno())
 
@@ -310,7 +312,10 @@ T = TypeVar("T")
 
 
 class Session:
-    """One command's transaction on its copy of the registry."""
+    """A command that changes a registry: its database connection and its log.
+
+    The command works in one transaction on a copy of the registry. The copy replaces the registry at the end.
+    """
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
@@ -327,7 +332,7 @@ class Session:
 @contextmanager
 def writing(database: Database, journal: Journal, *, create: bool = False, dry_run: bool = False,
             compact: bool = False) -> Iterator[Session]:
-    """Make a copy of the registry for one command, and publish it after the block.
+    """Let a command change a copy of the registry in a `with` block, then publish it.
 
     Meanwhile other commands may read, but not write. If the block fails, no change is stored. A dry run works in a
     temporary folder, and needs neither the lock nor the permission to write.
@@ -352,7 +357,7 @@ def writing(database: Database, journal: Journal, *, create: bool = False, dry_r
             database.require_writable(create=create)
             stack.enter_context(write_lock(database, journal.command))
             copy = stack.enter_context(working_copy(database, create=create))
-        with _session(copy, database, journal, dry_run=dry_run) as session:
+        with _open_session(copy, database, journal, dry_run=dry_run) as session:
             yield session
         if not dry_run and copy.is_changed:
             copy.publish(compact=compact)
@@ -377,9 +382,9 @@ def create(database: Database) -> bool:
 def compute(database: Database, journal: Journal, work: Callable[[Session], T], *, dry_run: bool = False) -> T:
     """Run a long computation and store its results, while other commands may write.
 
-    `work` computes in a copy of the registry, without the lock. If another command has changed the registry meanwhile,
+    The function `work` computes in a copy of the registry. If another command has changed the registry meanwhile,
     `work` is called again with a new copy, to which the test results of the previous call are added first. After two
-    failed attempts, the third attempt holds the lock from its beginning.
+    failed attempts, the third attempt prevents other commands from writing.
 
     Args:
         database: The registry.
@@ -400,7 +405,7 @@ def compute(database: Database, journal: Journal, work: Callable[[Session], T], 
             if is_last:
                 stack.enter_context(write_lock(database, journal.command))
             copy = stack.enter_context(working_copy(database))
-            with _session(copy, database, journal) as session:
+            with _open_session(copy, database, journal) as session:
                 if pairs is not None:
                     pairs.store(session.connection, journal.run_id(session.connection))
                 result = work(session)
@@ -418,7 +423,7 @@ def compute(database: Database, journal: Journal, work: Callable[[Session], T], 
 
 
 @contextmanager
-def _session(copy: Copy, database: Database, journal: Journal, *, dry_run: bool = False) -> Iterator[Session]:
+def _open_session(copy: Copy, database: Database, journal: Journal, *, dry_run: bool = False) -> Iterator[Session]:
     """Open a copy of a registry for a command, and log the command at the end.
 
     Args:
@@ -461,7 +466,7 @@ def back_up(database: Database, target: Path) -> None:
 
 
 def find_unreadable(connection: Connection) -> dict[str, str]:
-    """Read all tables; DuckDB thereby compares every block with its checksum.
+    """Find damaged tables: read everything, so that DuckDB verifies its checksums.
 
     Returns:
         The first unreadable table with the reason; empty if all tables can be read. After an error, the connection

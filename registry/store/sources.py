@@ -53,7 +53,7 @@ def fetch(connection: Connection, digest: str) -> bytes:
 
 
 def sizes_of_submissions(connection: Connection, submission_ids: Sequence[int]) -> dict[int, int]:
-    """Return the total size of each submission's files in bytes, by submission id."""
+    """Return the total size in bytes of the files of each submission, by its id."""
     link, source = models.submission_source, models.source
     query = select(link.c.submission_id, func.sum(source.c.n_bytes)).join(
         link, link.c.source_digest == source.c.digest).where(

@@ -21,7 +21,7 @@ from registry.arrays import Flags, Floats, Ints
 from registry.errors import MismatchError
 from registry.families import FAMILIES
 from registry.store import models
-from registry.store.rows import Columns, driver_of, insert_bulk, next_id, text_column
+from registry.store.rows import Columns, get_driver, insert_bulk, next_id, text_column
 
 Ids = NDArray[np.int32]
 _MAX_LOADED = 2**21  # largest number of items, over several submissions, in memory
@@ -32,7 +32,7 @@ class Block:
     """Sufficient statistics of the items in one run of a submission, for one metric.
 
     Attributes:
-        scoring_id: Id of the scoring: the submission, joined with one version of the gold.
+        scoring_id: Id of the scoring: the submission, scored with one version of the gold.
         metric_id: Id of the metric.
         item_ids: Ids of the items, [items].
         statistics: Sufficient statistics, [items, columns].
@@ -58,13 +58,13 @@ class KnownAnswers:
 
 
 def insert_statistics(connection: Connection, family: str, blocks: Sequence[Block]) -> None:
-    """Store the statistics of some runs by metrics of one statistics family.
+    """Store the statistics of some runs, for metrics with one kind of statistics.
 
     One statement inserts all blocks of a table, because DuckDB uses several threads only for about 10^5 rows or more.
 
     Args:
         connection: Connection to the registry.
-        family: Name of the statistics family.
+        family: Name of the kind (statistics family), such as `bleu`.
         blocks: Statistics of each run and metric.
     """
     whole = [block for block in blocks if family in models.whole_statistics and _are_whole(block.statistics)]
@@ -165,14 +165,17 @@ class StoredStatistics(Sequence[Floats]):
     time.
 
     Attributes:
-        present: True if a run has statistics of an item, [items, runs]. Only the runs of incomplete submissions are
-            included: those that lack the statistics of some item.
+        present: True if a run has statistics of an item, [items, runs]. It contains only the runs of incomplete
+            submissions, which lack the statistics of some item.
         of_present: For each run in `present`, the index of its submission, [runs].
     """
 
     def __init__(self, connection: Connection, family: str, metric_id: int, scoring_ids: Sequence[int],
                  first_item: int, n_items: int) -> None:
-        """Find the submissions without statistics of some items; arguments as above."""
+        """Find the submissions that lack statistics of some items.
+
+        The arguments are those of `load_statistics`.
+        """
         self._scoring_ids, self._n_items = list(scoring_ids), n_items
         self._n_loaded = max(1, _MAX_LOADED // max(1, n_items))
         self._load = partial(load_statistics, connection, family, metric_id, first_item=first_item, n_items=n_items)
@@ -189,7 +192,7 @@ class StoredStatistics(Sequence[Floats]):
             self.present = np.concatenate([self.present, present], axis=1)
 
     def take(self, items: Ints) -> None:
-        """Restrict and reorder the items of all statistics that are returned from now on.
+        """Select and order the items of all statistics that are returned from now on.
 
         Args:
             items: Positions of the items in the gold, in the order of the result.
@@ -231,7 +234,7 @@ def _find_complete(connection: Connection, family: str, metric_id: int, scoring_
         n_items: Number of all items.
 
     Returns:
-        Their scoring ids.
+        The scoring ids of these submissions.
     """
     counts: dict[int, dict[int, int]] = defaultdict(dict)
     for table in models.of_family[family]:
@@ -250,7 +253,7 @@ def fetch_columns(connection: Connection, query: Any) -> dict[str, NDArray[Any]]
     This is fast, because DuckDB makes no Python object for each row.
     """
     statement = str(query.compile(connection, compile_kwargs={"literal_binds": True}))
-    fetched: dict[str, NDArray[Any]] = driver_of(connection).execute(statement).fetchnumpy()
+    fetched: dict[str, NDArray[Any]] = get_driver(connection).execute(statement).fetchnumpy()
     return fetched
 
 
@@ -282,7 +285,7 @@ def insert_items(connection: Connection, gold_revision_id: int, keys: list[str],
 
 def answer_columns(gold_revision_id: int, first_id: int, item_ids: Sequence[int], keys: Sequence[str],
                    types: Sequence[str], *, in_gold: bool) -> Columns:
-    """Return new rows of the table `answer` as columns, to insert them in bulk.
+    """Make new rows of the table `answer` as columns, to insert them in bulk.
 
     Args:
         gold_revision_id: Id of the version of the gold.
@@ -309,7 +312,7 @@ def load_answers(connection: Connection, gold_revision_id: int) -> KnownAnswers:
 
 def response_columns(scoring_id: int, lengths: Sequence[int], answer_ids: Ids, correct: Flags,
                      scores: Floats) -> Columns:
-    """Return the answers of one submission as new rows of `response`, in columns.
+    """Make new rows of the table `response` as columns, from a submission's answers.
 
     Args:
         scoring_id: Id of the scoring of the submission.
@@ -326,7 +329,7 @@ def response_columns(scoring_id: int, lengths: Sequence[int], answer_ids: Ids, c
 
 @dataclass(frozen=True, eq=False)
 class Responses:
-    """Which submissions give which answers, and with which scores.
+    """For several submissions and answers: which submission gives which answer.
 
     Attributes:
         given: Whether a submission gives an answer, [answers, submissions].
@@ -379,7 +382,7 @@ def load_responses(connection: Connection, scoring_ids: Sequence[int], answer_id
 
 def load_correct(connection: Connection, gold_revision_id: int,
                  runs: Sequence[tuple[int, int]]) -> tuple[NDArray[np.uint64], int]:
-    """Return bit vectors of the gold answers that each run gives.
+    """Find out which gold answers each run gives, as bits.
 
     If the task has no stored answers, the bits are the items that a run answers correctly.
 
@@ -410,7 +413,7 @@ def load_correct(connection: Connection, gold_revision_id: int,
         return np.zeros((len(runs), 0), dtype=np.uint64), n
     words = (last - first) // 64 + 1
     scorings = [scoring_id for scoring_id, _ in runs]
-    packed = driver_of(connection).execute(f"""
+    packed = get_driver(connection).execute(f"""
         SELECT scoring_id, replicate, bitstring_agg(id, {first}, {first + 64 * words - 1})::BLOB
         FROM ({correct})
         WHERE scoring_id BETWEEN {min(scorings)} AND {max(scorings)} AND id BETWEEN {first} AND {last}

@@ -118,7 +118,8 @@ class Verdict:
 def describe_score(matrix: Matrix) -> str:
     """Return in words how a score is computed, such as `a ratio of sums over units`.
 
-    `matrix` has the sufficient statistics from which the score is computed, one row per unit (item or cluster).
+    Args:
+        matrix: The statistics from which the score is computed, one row per unit (item or cluster).
     """
     if isinstance(matrix, PairMatrix):
         return "a correlation with gold values"
@@ -132,7 +133,7 @@ def judge_test(test: PairTest, matrix: Matrix, unit: str | None) -> Verdict:
 
     Args:
         test: The significance test.
-        matrix: The statistics of all systems, one row per unit.
+        matrix: The statistics of all systems, one row per unit: item, cluster or single answer.
         unit: The name of the unit, such as `cluster`; None skips the check that the test supports the unit.
     """
     if unit is not None and unit not in test.units:
@@ -293,9 +294,9 @@ def _describe(case: Case, matrix: Matrix, score: str, recommended: PairTest | No
 
 
 def _warn_of_skewed_units(matrix: Matrix, recommended: PairTest | None, alpha: float) -> Iterator[str]:
-    """Yield sentences about the limits of tests if unit differences are skewed.
+    """Yield sentences about tests that are limited by skewed differences of items.
 
-    They name the low power of the test `bounded`, and the risk of large losses that are too rare to occur in few units.
+    They name the low power of the test `bounded`, and the risk of large losses that are too rare to occur in few items.
     """
     if not matrix.is_mean or is_categorical(matrix) or matrix.runs is not None:
         return

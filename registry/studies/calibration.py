@@ -41,7 +41,7 @@ _MANY = 6  # pairs of domains above which one sentence summarizes all
 
 
 class Domains(BoardStudy):
-    """Share of system pairs in which the same system is better on another test set.
+    """Share of pairs of systems that are ordered in the same way on another test set.
 
     Pairs are grouped by their p-value on the first test set.
     """
@@ -82,9 +82,12 @@ class Domains(BoardStudy):
 
 
 def make_bands(alpha: float) -> list[tuple[float, float]]:
-    """Return ranges of p-values, each as (lower end, upper end).
+    """Return ranges of p-values, for which results are reported separately.
 
     The first range is 20 % below to 20 % above alpha. The others follow each other and cover 0 to 1.
+
+    Returns:
+        Lower and upper end of each range.
     """
     return [(alpha * (1 - WIDTH), alpha * (1 + WIDTH)), *pairwise(BANDS)]
 
@@ -99,7 +102,7 @@ def is_inside(p: Floats, low: float, high: float) -> Flags:
 
 
 def find_agreeing(gains: Gains, board: Board, other: Board) -> tuple[Gains, Flags]:
-    """Check on another leaderboard which system of each pair is better.
+    """Check whether the same system of each pair is better on another leaderboard.
 
     Args:
         gains: Pairs of systems, the better one on `board` first.
@@ -122,9 +125,11 @@ def find_agreeing(gains: Gains, board: Board, other: Board) -> tuple[Gains, Flag
 def make_band_row(band: tuple[float, float], is_correct: Flags, counts: Iterable[Ints], confidence: float) -> Row:
     """Return a table row with the share of correct tests in a range of p-values.
 
+    A test is correct if it names the truly better system.
+
     Args:
         band: Lower and upper end of the range.
-        is_correct: For each test with a p-value in the range: True if it names the truly better system, [tests].
+        is_correct: For each test with a p-value in the range: True if it is correct, [tests].
         counts: How often each test occurs in a resample, in arrays of [tests] or [resamples, tests].
         confidence: Confidence of the interval of the share. The interval is nan if all or no tests are correct, because
             all resamples agree.
@@ -193,10 +198,11 @@ _MAX_SETS, _MAX_SIZE = 10_000, 10**6
 
 
 class Calibration(BoardStudy):
-    """The share of tests that name the truly better system, by p-value.
+    """How often significance tests name the truly better system, by p-value.
 
-    Small test sets are sampled from the whole test set. A system is truly better if it has the better score on the
-    whole test set. With --domains other test sets decide (Berg-Kirkpatrick et al. 2012, section 4.2).
+    Each test uses a small test set that is sampled from the whole test set. The truly better system is the one with the
+    better score on the whole test set or, with --domains, on other test sets (Berg-Kirkpatrick et al. 2012, section
+    4.2).
     """
 
     name: ClassVar[str] = "calibration"
@@ -270,13 +276,13 @@ class JudgedTests:
 
     @classmethod
     def judge(cls, sets: Sequence[Gains], whole: Floats, alpha: float) -> JudgedTests:
-        """Decide for each test whether it names the truly better system.
+        """Find out for each test whether it names the truly better system.
 
         Args:
             sets: For each sampled test set, the tested pairs of systems, the better one first.
             whole: Difference of each pair on the whole test set, which counts as the true difference, [systems,
                 systems].
-            alpha: Significance level of the critical gains.
+            alpha: Significance level of the critical gains: the differences that would be just significant.
         """
         tests = join(sets)
         true_gains = whole[tests.better, tests.worse]
@@ -288,7 +294,7 @@ class JudgedTests:
 
 
 def compute_expected_share(p: Floats, ratios: Floats) -> Floats:
-    """Return the expected share of correct tests for each p-value, [tests].
+    """Return the expected share of tests that name the better system, by p-value.
 
     Errors of differences are assumed to be normal. A test with the difference z, in standard errors, has the share
 
@@ -300,6 +306,9 @@ def compute_expected_share(p: Floats, ratios: Floats) -> Floats:
     Args:
         p: One-sided p-values, [tests].
         ratios: True differences r_j of all pairs, [pairs].
+
+    Returns:
+        Shares, [tests].
     """
     from scipy.special import ndtri
 
@@ -315,8 +324,8 @@ def compute_expected_share(p: Floats, ratios: Floats) -> Floats:
 def _compute_ratios(pairs: Gains, whole: Floats, alpha: float) -> Floats:
     """Return each pair's true difference divided by its standard error, [pairs].
 
-    The standard error is estimated as critical gain / z(alpha). The critical gain is the difference that would be just
-    significant at the level alpha.
+    The standard error is estimated as critical gain / z(alpha). The critical gain of a pair is the difference that
+    would be just significant at the level alpha.
     """
     from scipy.special import ndtri
 
@@ -330,7 +339,8 @@ def _compute_ratios(pairs: Gains, whole: Floats, alpha: float) -> Floats:
 def _measure_band(tests: JudgedTests, band: tuple[float, float], counts: tuple[Ints, Ints], confidence: float) -> Row:
     """Return a table row with the share of correct tests in a range of p-values.
 
-    Its interval resamples test sets and systems, because tests that share a test set or a system are not independent.
+    The confidence interval of the share resamples test sets and systems, because tests that share one of them are not
+    independent.
     """
     chosen = is_inside(tests.pairs.p, *band)
     pairs, test_sets = tests.pairs.select(chosen), tests.test_sets[chosen]

@@ -30,7 +30,7 @@ from registry.studies.study import BoardStudy, Case, Finding, Row, name_systems
 
 
 class Correlation(BoardStudy):
-    """Correlations of systems, and significant pairs that are missed without them.
+    """Correlations between systems, and significant pairs that are missed without them.
 
     For every pair, the table has the correlation r12 of the two systems' results. It also has the ratio of the standard
     errors with and without the assumption of independence (Yeh 2000, section 2.1). A pair is significant by the test
@@ -191,7 +191,7 @@ def _describe_dependence(summary: Row, rows: list[Row], alpha: float) -> list[st
 
 
 class Variance(BoardStudy):
-    """Contributions of items, runs and prompts to the error of every difference.
+    """How much items, runs and prompts contribute to the error of every difference.
 
     Every system needs at least two runs. The table `pairs` has the standard error of each difference if only items are
     random, only runs, or both, with adjusted p-values. The table `sources` has the standard deviations of items, of the
@@ -250,10 +250,10 @@ def _make_source_rows(pair: CrossedPair, sources: list[Source], axes: Sequence[s
 
 
 def _make_more_rows(pair: CrossedPair, sources: list[Source], names: Sequence[str]) -> Iterator[Row]:
-    """Yield the standard errors of a difference with more items, runs or prompts.
+    """Yield the standard errors that a difference would have with more runs.
 
-    Each row is about one factor, such as runs: the error now, with one more level, and with twice as many levels. If
-    each system has its own levels, both systems get more.
+    Each row is about one factor, such as runs or prompts: the error now, with one more level, and with twice as many
+    levels. If each system has its own levels, both systems get more.
     """
     for axis in pair.axes:
         levels = [table.shape[axis] for table in pair.tables]

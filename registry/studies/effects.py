@@ -119,7 +119,6 @@ def _test_pairs(case: Case, matrix: Matrix, pairs: Ints) -> list[PairResult]:
 
 
 def _warn(matrix: Matrix, pairs: Ints, request: Request) -> Iterator[Message]:
-    """Warn if bootstrap intervals or equivalence tests are unreliable for these data."""
     yield from misuses(Bootstrap(), matrix)
     if matrix.runs is not None or isinstance(matrix, PairMatrix) or request.significance.margin is None:
         return
@@ -187,7 +186,7 @@ class Best(_AllBoardsStudy):
         return Finding({"systems": rows}, [reading], self.check_case(case))
 
     def _check_board(self, case: Case) -> Board:
-        """Return the leaderboard of the study.
+        """Check that rank sets can be computed, and return the leaderboard.
 
         Raises:
             InputError: The selected method of rank sets does not support the data of the leaderboard.
@@ -232,7 +231,7 @@ def _make_rows(board: Board, observed: Observed, results: tuple[PairResult, Pair
         equivalence = assess_equivalence(observed, request.significance.margin, settings)
         percent = 100 * (2 * settings.confidence - 1)
         yield row("equivalence", equivalence.margin, equivalence.low, equivalence.high, equivalence.p_value,
-                  equivalence.messages or Messages.of("equivalence-test", test=equivalence.test, percent=percent))
+                  equivalence.messages or Messages.make("equivalence-test", test=equivalence.test, percent=percent))
     if board.matrix.units is not None and has_item_scores:
         clustering = measure_design_effect(board.matrix, (a, b))
         for name in ("intra_cluster_correlation", "design_effect"):
@@ -244,7 +243,8 @@ def _make_rows(board: Board, observed: Observed, results: tuple[PairResult, Pair
 def _identify(board: Board, **systems: int) -> Row:
     """Return the columns that identify a table row: task, test set, metric, systems.
 
-    Each argument in `systems` is a suffix with the index of a system: `_a=0` yields `system_a` and `submission_a`.
+    The keyword arguments give a suffix for the columns of each system: `_a=0` yields `system_a` and `submission_a` of
+    the system with index 0.
     """
     key = board.key
     row = {"task": key.task.slug, "test_set": key.test_set.name, "track": key.track, "facet": key.facet_name,

@@ -27,7 +27,9 @@ Places = Ints
 
 
 class Gains(NamedTuple):
-    """Pairs of systems that differ in score, with one-sided p-values.
+    """Pairs of systems, the better one first, with one-sided p-values.
+
+    A gain is the difference of the two scores. Pairs with equal scores are not included.
 
     Attributes:
         better: Index of the system with the better score, [pairs].
@@ -44,7 +46,11 @@ class Gains(NamedTuple):
     critical: Floats
 
     def select(self, selection: Flags | Places) -> Gains:
-        """Return the pairs that a Boolean mask [pairs] or an array of indices selects."""
+        """Return the selected pairs.
+
+        Args:
+            selection: A Boolean mask [pairs], or an array of indices.
+        """
         return Gains(self.better[selection], self.worse[selection], self.gain[selection], self.p[selection],
                      self.critical[selection])
 
@@ -69,10 +75,11 @@ def unpack(packed: Iterable[Sequence[Any]]) -> list[Gains]:
 
 
 def measure_gains(matrix: Matrix, settings: Settings, alpha: float, systems_per_set: int | None = None) -> Gains:
-    """Test every pair of systems that differ in score, by the one-sided bootstrap.
+    """Test all pairs of systems with different scores by the one-sided bootstrap.
 
-    Pairs with an undefined p-value are left out. The critical gain of a pair, which would be just significant, is its
-    gain minus the lower end of the confidence interval that belongs to the test.
+    Pairs with an undefined p-value are left out. The gain of a pair is the difference of its scores. Its critical gain,
+    which would be just significant, is the gain minus the lower end of the confidence interval that belongs to the
+    test.
 
     Args:
         matrix: Statistics of the systems.
@@ -151,7 +158,7 @@ def find_values(case: Case, board: Board, attribute: str) -> NDArray[np.object_]
 def compare_values(gains: Gains, values: NDArray[np.object_]) -> list[bool | None]:
     """Return for each pair of systems whether both have the same attribute value.
 
-    The result is None if one of them has no value.
+    An attribute is, for example, the team. The result is None if one of the systems has no value.
 
     Args:
         gains: The pairs of systems.
@@ -198,12 +205,15 @@ def prepare_matrix(matrix: Matrix) -> Matrix:
 def place_side_by_side(matrix: Matrix, sets: Places) -> Matrix:
     """Combine sampled test sets into one matrix, so that one call tests all of them.
 
-    Every system appears once per test set: the result is [units of a set, sets x systems, columns].
+    The same system on another test set counts as another system.
 
     Args:
         matrix: Matrix with one row per unit. For a correlation only one test set is allowed, because all its systems
             share the gold's values.
         sets: Units (rows of `matrix`) of each test set, possibly repeated, [sets, units of a set].
+
+    Returns:
+        The matrix, [units of a set, sets x systems, columns].
     """
     statistics = matrix.statistics[sets.T].reshape(sets.shape[1], -1, matrix.statistics.shape[2])
     return replace(matrix, statistics=statistics, judged=None, runs=matrix.runs and tuple(
@@ -211,16 +221,20 @@ def place_side_by_side(matrix: Matrix, sets: Places) -> Matrix:
 
 
 def warn_of_sets(matrix: Matrix, units: Places) -> list[Message]:
-    """Return warnings about p-values on one sampled test set.
+    """Return warnings if bootstrap p-values are unreliable on small test sets.
 
-    The test set consists of the rows `units` of the statistics matrix.
+    The test set is one of many that a study samples from the whole test set, without its strata.
+
+    Args:
+        matrix: Statistics of the whole test set.
+        units: Indices of the rows that form the sampled test set.
     """
     strata = [] if matrix.strata is None else [Message("strata-left-out")]
     return [*warn_of_bootstrap(place_side_by_side(prepare_matrix(matrix), units[None])), *strata]
 
 
 def measure_gains_of_sets(matrix: Matrix, sets: Places, settings: Settings, alpha: float) -> Iterator[Gains]:
-    """Test every pair of systems that differ in score, on each of many test sets.
+    """Test all pairs of systems with different scores on each of many test sets.
 
     All test sets share the same bootstrap resamples.
 
@@ -228,7 +242,7 @@ def measure_gains_of_sets(matrix: Matrix, sets: Places, settings: Settings, alph
         matrix: Result of `prepare_matrix`.
         sets: Units (rows of `matrix`) of each test set, [sets, units of a set].
         settings: Settings of the bootstrap.
-        alpha: Significance level of the critical gains.
+        alpha: Significance level of the critical gains, the differences that would be just significant.
 
     Yields:
         The pairs of each test set in turn, without pairs whose critical gain is undefined.

@@ -116,7 +116,11 @@ def make_corrected_row(statistics: Floats, metric: JudgedMean, units: Ints | Non
 def _measure_biases(scored: Floats, units: Ints | None) -> list[Row]:
     """Return for each system how much higher the judge scores it than people do.
 
-    Only items that both scored count. `scored` has the scores of each system, [systems, items, columns].
+    Only items that both the automatic judge and people scored count.
+
+    Args:
+        scored: The judge's and people's scores of each system, [systems, items, columns].
+        units: Cluster of each item; None if items are independent.
     """
     weights, excess = scored[:, :, WEIGHT], scored[:, :, WEIGHTED_JUDGE] - scored[:, :, WEIGHTED_HUMAN]
     total = weights.sum(axis=1)
@@ -135,10 +139,7 @@ def _measure_biases(scored: Floats, units: Ints | None) -> list[Row]:
 
 
 def _correlate(statistics: Floats) -> float:
-    """Return Pearson's correlation of the judge's scores with people's scores.
-
-    Items are weighted by the inverse of their sampling probabilities.
-    """
+    # items are weighted by the inverse of their sampling probabilities
     labelled = statistics[statistics[:, LABELLED] > 0]
     w, (x, y) = labelled[:, WEIGHT], (labelled[:, n] / labelled[:, WEIGHT] for n in (WEIGHTED_HUMAN, WEIGHTED_JUDGE))
     x, y = (values - (w * values).sum() / w.sum() for values in (x, y))
@@ -147,9 +148,9 @@ def _correlate(statistics: Floats) -> float:
 
 
 def _warn(case: Case, rows: Sequence[Row], scored: Floats, items: JudgedItems) -> Iterator[Message]:
-    """Warn if the judge favours systems, or if human judgements do not suffice.
+    """Warn if an automatic judge favours systems, or human scores are insufficient.
 
-    They do not suffice if they are few, are not a random sample of the items, or contain few errors of the judge.
+    They are insufficient if they are few, are not a random sample of the items, or contain few errors of the judge.
     """
     alpha, matrix = case.request.significance.alpha, case.board.matrix
     names, sign = [row["system"] for row in rows], -1 if matrix.lower_is_better else 1
@@ -175,16 +176,18 @@ def _warn_of_no_sample(scored: Floats, names: Sequence[str], units: Ints | None)
 
 
 def _compute_max_sample_p(statistics: Floats, units: Ints | None) -> float:
-    """Test whether the items that people judged are the declared random sample.
+    """Test whether the items that people judged are a random sample of all items.
 
-    Returns an upper bound of the p-value. The test compares the judge's mean over the sample with its mean over all
-    items. The judge scored all items, so the variance of the sample mean is known. Bernstein's inequality holds for
-    samples of any size, even if people judged none of a few exceptional items. With clusters the variance is at least
-    the one between clusters.
+    The test compares the automatic judge's mean over the sample with its mean over all items. The judge scored all
+    items, so the variance of the sample mean is known. Bernstein's inequality holds for samples of any size, even if
+    people judged none of a few exceptional items. With clusters the variance is at least the one between clusters.
 
     Args:
         statistics: The judge's and people's scores of each item, [items, columns].
         units: Cluster of each item; None if items are independent.
+
+    Returns:
+        An upper bound of the p-value.
     """
     items, judge, _, _, _, labelled, w, _, w_judge = statistics.sum(axis=0)[:9]
     centred = statistics[:, JUDGE] - statistics[:, ITEMS] * judge / items

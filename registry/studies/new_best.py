@@ -243,9 +243,9 @@ class _History:
 
     @property
     def claims(self) -> Floats:
-        """Log p-value of each submission that may be a new best, [submissions].
+        """Log p-value of the claim that a submission is a new best, [submissions].
 
-        It is 0 if an earlier submission scores as high.
+        A new best is better than all earlier submissions. The value is 0 if an earlier submission scores as high.
         """
         return np.where(self.is_highest, self.log_p, 0.0)
 
@@ -269,11 +269,13 @@ class _History:
             yield Message("submissions-left-out", {"n": n})
 
     def make_rows(self, new_bests: NewBests, shown: ShownScores | None) -> Iterator[Row]:
-        """Yield a table row for each submission: its score, test, and decision.
+        """Yield a table row for each submission: its score, its test, and the decision.
+
+        The decision is whether it is significantly better than all earlier submissions.
 
         Args:
-            new_bests: The decisions: the submissions that are significantly better than all earlier ones.
-            shown: The scores that the Ladder showed; None if the Ladder is not used.
+            new_bests: The decisions.
+            shown: The scores that a Ladder leaderboard showed; None if the Ladder is not used.
         """
         board = self.board
         for n, index in enumerate(self.members):

@@ -106,7 +106,7 @@ class Power(BoardStudy):
             raise InputError(f"alpha is {alpha!r}; expected a number above 0 and below 1")
 
     def _make_declared_design(self, correlation: float, alpha: float) -> Design | None:
-        """Return the test whose power is computed from declared accuracies or deviation.
+        """Return a planned test, from declared accuracies or a declared deviation.
 
         Return None if the accuracies rule out this correlation, and it is one of the default correlations.
 
@@ -192,9 +192,9 @@ class Power(BoardStudy):
                 for n in (round(test.units[0] * 2.0**k) for k in range(-3, 5)) if n > 1]
 
     def describe(self, rows: Sequence[Row], n: int, noun: str) -> list[str]:
-        """Return sentences about the detectable and the declared difference.
+        """Return sentences about the difference that a test can detect.
 
-        They apply to the median of the tests.
+        Of several tests, they describe the median one. They also describe the declared difference, if there is one.
 
         Args:
             rows: Rows of `make_rows`.
@@ -245,7 +245,6 @@ class _PlannedTest:
 
 
 def _warn_of_skewed(matrix: Matrix) -> list[Message]:
-    """Warn if differences are too skewed to compute the power from Student's t."""
     warnings = find_skewed(SystemPairs.every(matrix), one_sided=True)
     return board_warnings(warnings, matrix.statistics.shape[1], Message("skewed-power"))
 
@@ -277,10 +276,7 @@ def _make_power_row(design: Design, difference: float, units: int) -> Row:
 
 
 def _find_median(rows: Sequence[Row]) -> int:
-    """Return the index of the row with the median detectable difference.
-
-    Rows with equal detectable differences are ordered by descending power.
-    """
+    # rows with equal detectable differences are ordered by descending power
     order = sorted(range(len(rows)), key=lambda n: (_replace_nan(rows[n]["detectable"]), -rows[n].get("power", 0.0)))
     return order[len(order) // 2]
 

@@ -113,18 +113,18 @@ class Contest:
 
     @property
     def favours(self) -> Counts:
-        """The system that each comparison favours: 1 for A, -1 for B, 0 for neither.
+        """The better system at each list size n: 1 for A, -1 for B, 0 for neither.
 
-        The favoured system has the larger share of correct candidates among those that only one system accepts,
-        [cut-offs].
+        The better system has the larger share of correct candidates among those that only one of the two systems
+        accepts. Shape: [cut-offs].
         """
         return np.sign(self.right_a * self.only_b - self.right_b * self.only_a)
 
     @property
     def differs_up_to(self) -> int | None:
-        """Largest n up to which all n-best lists differ significantly in one direction.
+        """Largest list size n up to which all tests are significant in one direction.
 
-        It is None if the lists of the first cut-off do not differ significantly.
+        It is None if the lists of the smallest size do not differ significantly.
         """
         same = self.significant & (self.favours == self.favours[0])
         first = int(np.argmin(same)) if not same.all() else len(same)
@@ -150,7 +150,7 @@ def evaluate(ranked: Ranked, grid: Counts, *, ties: Ties = "random", confidence:
           alpha: float = 0.05) -> Evaluation:
     """Evaluate the n-best lists of all systems, and test every pair of systems.
 
-    `grid` has the list sizes n in ascending order.
+    An n-best list has the n candidates with the highest scores of a system. `grid` has the sizes n, ascending.
     """
     lists = [_find_entries(ranked, system, grid, ties) for system in range(len(ranked.systems))]
     total, curves = int(ranked.right.sum()) or np.nan, []
@@ -169,6 +169,8 @@ def evaluate(ranked: Ranked, grid: Counts, *, ties: Ties = "random", confidence:
 def _find_entries(ranked: Ranked, system: int, grid: Counts, ties: Ties) -> tuple[Counts, Counts]:
     """Find for each candidate the smallest n-best list of a system that contains it.
 
+    The lists of a system are nested: a longer list contains all shorter ones.
+
     Returns:
         The index in `grid` of the size n of this list, or len(grid) if there is none, [candidates]; and the actual
             length of each list, which ties can change, [cut-offs].
@@ -183,10 +185,6 @@ def _find_entries(ranked: Ranked, system: int, grid: Counts, ties: Ties) -> tupl
 
 
 def _count_accepted(entry: Counts, n: int) -> Counts:
-    """Return the number of candidates in each of `n` nested n-best lists.
-
-    `entry` has the index of the first list that contains each candidate.
-    """
     return np.cumsum(np.bincount(entry, minlength=n + 1)[:n])
 
 
@@ -491,7 +489,7 @@ class RankedSubject:
 
     @property
     def row_identity(self) -> Row:
-        """Columns that identify every row: the task and the test set."""
+        """Columns that identify the rows of a table: the task and the test set."""
         task, _, name = self.name.partition("/")
         return {"task": task, "test_set": name}
 
@@ -519,7 +517,6 @@ class RankedSubject:
 
 
 def _summarize_contest(contest: Contest) -> Row:
-    """Return table columns that summarize at which sizes two n-best lists differ."""
     favours = " and ".join(name for side, name in ((1, contest.system_a), (-1, contest.system_b))
                            if side in contest.favours[contest.significant])
     return {"differs_up_to": contest.differs_up_to, "significant": int(contest.significant.sum()),
@@ -533,10 +530,6 @@ def _make_curve_rows(lists: Evaluation, submissions: tuple[str, ...]) -> Iterato
 
 
 def _make_rows(arrays: Contest | Curve, keys: Sequence[str]) -> Iterator[Row]:
-    """Convert arrays with one value per cut-off to one table row per cut-off.
-
-    `keys` names the arrays, which are attributes of `arrays`.
-    """
     for values in zip(*(getattr(arrays, key).tolist() for key in keys), strict=True):
         yield dict(zip(keys, values, strict=True))
 
@@ -558,9 +551,9 @@ def format_significant(contest: Contest) -> str:
 def _warn_of_coarse(variations: Sequence[Variation]) -> Iterator[Message]:
     """Warn if precisions have too few possible values for a test of normality.
 
-    A precision is a share of a number of candidates, so its distribution function has steps. Each step is up to 0.4 / s
-    high, if s is the binomial standard deviation of the number of correct candidates. So the function differs by half a
-    step from the normal one. The Kolmogorov-Smirnov test allows only 1.36 / sqrt(repetitions) at 5 %.
+    A precision is a share of a number of candidates, so its distribution function has steps. A step is up to 0.4 / s
+    high, if s is the binomial standard deviation of the number of correct candidates. The normal distribution function,
+    which is smooth, differs by half a step. The Kolmogorov-Smirnov test allows only 1.36 / sqrt(repetitions) at 5 %.
     """
     systems = [variation.system for variation in variations
                if variation.repetitions > (_MAX_REPETITIONS_PER_VARIANCE * variation.accepted * variation.precision

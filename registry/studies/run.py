@@ -44,7 +44,7 @@ class StudyResult:
 
 @dataclass
 class Archive:
-    """Database in which a command stores the results of studies.
+    """Database of a command, in which it stores the results of studies.
 
     Attributes:
         database: Database of the task.

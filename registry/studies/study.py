@@ -136,8 +136,8 @@ class Parts:
     def compute_all(self, keys: Sequence[Key], compute: Callable[[Key], Any]) -> list[Any]:
         """Return `compute(key)` for every key, without recomputing stored results.
 
-        Results are JSON values without nan. New results are converted to JSON and back, too, so that a resumed study
-        returns the same values as an uninterrupted one.
+        After an interruption, a study continues with the stored results. They are JSON values without nan. New results
+        are converted to JSON and back, too, so that a resumed study returns the same values as an uninterrupted one.
         """
         def get_part(key: Key) -> Any:
             name = canonical_json(key)
@@ -157,7 +157,7 @@ class Parts:
 
 
 class Subject(Protocol):
-    """The data for which a study can be computed, such as one leaderboard.
+    """Data for which a study computes one result, such as one leaderboard.
 
     The identity of the data is determined first. Statistics are loaded only if no result is stored yet.
     """
@@ -262,7 +262,10 @@ class Study(Value):
     def check_case(self, case: Any) -> list[Message]:  # noqa: ARG002
         """Return the warnings that are known before the study is computed.
 
-        The result of the study contains these warnings too. `case` has the loaded data.
+        The result of the study contains these warnings too.
+
+        Args:
+            case: The loaded data.
 
         Raises:
             InputError: The study does not apply to the data.
@@ -384,9 +387,13 @@ class BoardStudy(Study):
 
 @dataclass(frozen=True, eq=False)
 class BoardSubject:
-    """The leaderboards of one study result, before their statistics are loaded.
+    """Leaderboards from which a study computes one result, before they are loaded.
 
-    `attributes` has the attributes of every submission by its full name: team, kind, and attributes from the manifest.
+    Attributes:
+        study: The study with its options.
+        keys: Properties that identify each leaderboard.
+        attributes: Attributes of every submission by its full name: team, kind, and attributes from the manifest.
+        request: Settings of the comparison.
     """
 
     study: BoardStudy

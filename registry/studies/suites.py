@@ -47,7 +47,7 @@ from registry.studies.study import BoardStudy, Case, Finding, Row, name_systems,
 
 @dataclass(frozen=True)
 class AveragedScore:
-    """Function that returns the weighted mean of the scores of several test sets.
+    """Function that computes the weighted mean of the scores of several test sets.
 
     Its argument has sums of statistics, with the columns of all test sets side by side. Without weights all test sets
     have the same weight.
@@ -71,10 +71,12 @@ class AveragedScore:
 
 
 def find_common_systems(boards: Sequence[Board]) -> list[list[int]]:
-    """Find the systems that are on all leaderboards.
+    """Find the systems that are on all leaderboards, in the order of `team/system`.
 
-    The result has the indices of these systems on every leaderboard, in the order of `team/system`. The versions of a
-    system may differ between leaderboards.
+    The versions of a system may differ between leaderboards.
+
+    Returns:
+        For each leaderboard, the indices of these systems on it.
     """
     indices = [{f"{member.team}/{member.system}": n for n, member in enumerate(board.members)} for board in boards]
     names = sorted(name for name in indices[0] if all(name in index for index in indices))
@@ -439,7 +441,6 @@ class _Averaging:
         return test.refusal(self._stack(list(range(len(self.scores))))) or ""
 
     def _stack(self, selection: Sequence[int]) -> StatisticMatrix:
-        """Combine the units of all test sets into one matrix of the selected systems."""
         return stack_sets(self.boards, [[indices[n] for n in selection] for indices in self.systems])
 
     def _test_pairs(self, resampled: Floats | None, members: Sequence[Member]) -> list[Row]:
@@ -486,7 +487,11 @@ class _Averaging:
     def _rank(self, rows: Sequence[Row], members: Sequence[Member]) -> list[tuple[int | None, ...]]:
         """Return the rank, first and last possible rank, and cluster of every system.
 
-        They are None for systems that are not ranked. `rows` has the tested pairs.
+        They are None for systems that are not ranked.
+
+        Args:
+            rows: The tested pairs.
+            members: The systems, best average first.
         """
         n, defined = len(members), int((~np.isnan(self.scores)).sum())
         wins = np.zeros((n, n), dtype=bool)

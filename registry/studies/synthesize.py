@@ -156,10 +156,7 @@ def synthesize(source: Source, rates: Mapping[str, float], correlation: float, *
 
 
 def _average_scores(scores: Floats) -> Floats:
-    """Return the mean score of each item over systems, from [items, systems].
-
-    Undefined scores count as the mean of the system.
-    """
+    # undefined scores count as the mean of the system
     defined = ~np.isnan(scores)
     means = np.where(defined, scores, 0).sum(axis=0) / np.maximum(defined.sum(axis=0), 1)
     ease: Floats = np.where(defined, scores, means).mean(axis=1)

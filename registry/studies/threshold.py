@@ -189,9 +189,9 @@ def find_percentile(gains: Gains) -> float:
 
 
 def estimate_by_fit(gains: Gains) -> float:
-    """Estimate the 95th percentile of gains of pairs that are just significant.
+    """Estimate the 95th percentile of the differences of just significant pairs.
 
-    Few pairs are just significant, so a fit projects each gain (difference in score) onto its critical gain, which
+    Few pairs are just significant, so the difference (gain) of every pair is projected onto its critical gain, which
     would be just significant. The fit is log gain = a + b log (gain / critical gain) by least squares. b is 1 if all
     pairs have the same critical gain. It is clipped to the range from 0 to 2, because few pairs can yield any slope.
     The result is nan without pairs.
@@ -219,7 +219,7 @@ def resample_systems(systems: int, seed: int) -> Ints:
 
 
 def resample_estimate(gains: Gains, estimate: Estimator, counts: Ints) -> Floats:
-    """Return an estimate from the pairs of each resample of systems, [resamples].
+    """Recompute an estimate from the pairs in each resample of the systems.
 
     Systems are resampled, because pairs that share a system are not independent. A system with count 2 contributes its
     pairs twice, and no pair with itself.
@@ -228,6 +228,9 @@ def resample_estimate(gains: Gains, estimate: Estimator, counts: Ints) -> Floats
         gains: Pairs of systems.
         estimate: Function that returns the estimate from pairs.
         counts: How often each system is in each resample, [resamples, systems].
+
+    Returns:
+        Estimates, [resamples].
     """
     return np.array([estimate(select_resampled(gains, count)) for count in counts])
 
@@ -245,9 +248,14 @@ def find_interval(resampled: Floats, confidence: float) -> tuple[float, float]:
 
 
 def select_resampled(gains: Gains, counts: Ints) -> Gains:
-    """Return the pairs of systems in a resample of systems.
+    """Return the pairs of systems that a resample of the systems contains.
 
-    `counts` says how often each system is in the resample, [systems]. A pair is repeated if one of its systems is.
+    A resample is drawn with replacement, so it can contain a system several times. The number of a pair is the product
+    of the numbers of its two systems.
+
+    Args:
+        gains: All pairs.
+        counts: How often each system is in the resample, [systems].
     """
     return gains.select(np.repeat(np.arange(len(gains.p)), counts[gains.better] * counts[gains.worse]))
 
@@ -312,7 +320,8 @@ def _curve_key(row: Row) -> tuple[str, int, str]:
 def _summarize_curve(test_set: str, group: str, rows: list[Row], alpha: float) -> Row:
     """Count the pairs whose significance does not follow from their difference alone.
 
-    Their differences lie between the smallest significant and the largest non-significant difference.
+    These are pairs between the smallest significant and the largest non-significant difference. The row also has these
+    two differences.
     """
     significant = [row["gain"] for row in rows if row["p_value"] <= alpha]
     others = [row["gain"] for row in rows if row["p_value"] > alpha]

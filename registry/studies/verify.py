@@ -83,7 +83,6 @@ def _select_rows(connection: Connection, task: str | None, results: str) -> tupl
 
 
 def _recompute(database: Database, row: Row[Any], execution: Execution, load: Load) -> tuple[str, str]:
-    """Recompute a stored study, and return its new result and signature."""
     past = PastDatabase(database.path, row.signature, lambda note: None)  # noqa: ARG005
     with past.reading() as connection:
         planned = _find_plan(connection, row, execution, load)

@@ -14,7 +14,7 @@ from registry.serve.app import make_application
 from registry.serve.queries import Served
 from registry.serve.source import Settings
 from registry.store.database import Database
-from registry.store.rows import driver_of
+from registry.store.rows import get_driver
 from tests.attacks.hidden import Secrets
 
 _P_VALUES = "SELECT p_value FROM pair_result UNION SELECT p_adjusted FROM comparison_pair"
@@ -39,7 +39,7 @@ class Reader:
     def __enter__(self):
         database = Database(self.path)
         self._connection = self._stack.enter_context(database.querying(output=self._parquet))
-        self._cursor = driver_of(self._connection).duplicate()
+        self._cursor = get_driver(self._connection).duplicate()
         self._stack.callback(self._cursor.close)
         served = Served(Settings(self.path, private=True), lambda: self)
         self._client = self._stack.enter_context(TestClient(make_application(served), "http://127.0.0.1"))

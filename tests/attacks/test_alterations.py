@@ -20,7 +20,7 @@ from registry.significance import Execution
 from registry.store import catalog, models
 from registry.store.database import Database
 from registry.store.log import Journal, digested_columns
-from registry.store.rows import driver_of
+from registry.store.rows import get_driver
 from tests.attacks.alterations import (
     DEFINITIONS,
     EMPTY,
@@ -102,7 +102,7 @@ def test_columns_and_rows_in_digests_of_tables_are_named(copy):
             altered = {}
             for alteration in filter(None, together):
                 with suppress(ConstraintException):  # another column would have to differ, too
-                    if driver_of(connection).execute(alteration.sql).fetchone() != (0,):
+                    if get_driver(connection).execute(alteration.sql).fetchone() != (0,):
                         altered[alteration.table] = alteration.name
             unnamed += altered.keys() - {fault.name for fault in verify_tables(connection)}
             n += len(altered)

@@ -12,7 +12,7 @@ MANIFEST = ROOT / "sample_data" / "entities" / "task.toml"
 @pytest.fixture
 def board(registry, scored):
     scored(MANIFEST)
-    return lambda *options: registry("board", *options)
+    return lambda *options, **more: registry("board", *options, **more)
 
 
 def test_two_systems_share_a_letter_just_if_they_do_not_differ(board, registry):
@@ -55,6 +55,28 @@ def test_latex_and_markdown_print_the_same_figures_in_the_same_order(board):
     assert [row[markdown[0].index("score")] for row in markdown[2:]] == scores  # below the heading and its rule
     shown = latex[0].index(r"span\_f1")
     assert [row[shown].replace(r"\textbf{", "")[:6] for row in latex[1:]] == scores
+
+
+def test_methods_are_a_paragraph_with_references_in_four_formats(board, registry):
+    text = board("--methods").stdout
+    title, paragraph, heading, works = text.split("\n\n")
+    assert (title, heading) == ("entities/test: span_f1 = F1", "References")
+    assert paragraph.startswith("The 8 systems are scored by F1 (van Rijsbergen 1979) on the 600 items in 40 clusters")
+    assert "\nAlexander Yeh. 2000. More accurate tests" in works
+    assert board("--methods", "--format", "table").stdout == text
+    (row,) = board("--methods", "--format", "json").json
+    assert (row["task"], row["metric"], row["text"]) == ("entities", "span_f1", paragraph)
+    assert [f"{work['text']} {work['link']}".strip() for work in row["references"]] == works.splitlines()
+    latex = board("--methods", "--format", "latex").stdout
+    assert all("% " + line in latex for work in row["references"] for line in work["bibtex"].splitlines())
+    markdown = board("--methods", "--format", "md").stdout
+    assert markdown.count("\n- ") == len(row["references"])
+    assert "has the formats table, md, latex and json, not csv" in board(
+        "--methods", "--format", "csv", exit_code=3).stderr
+    assert "leave out --wide" in board("--methods", "--wide", exit_code=3).stderr
+    assert "over all pairs in 1,000 bootstrap resamples (seed " in board("--methods", "--ranks", "simultaneous").stdout
+    signature = registry("board", "--format", "json").json[0]["signature"]
+    assert board("--methods", "--at", signature).stdout == text
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import math
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -52,6 +53,37 @@ def test_its_interval_is_of_independent_draws_from_each(two_sets):
 def test_it_rests_on_the_seed_alone(two_sets, registry):
     first = two_sets("a")
     assert registry("board", "--wide", "--format", "json").json == first
+
+
+@pytest.mark.parametrize("kind", ["scores", "pairs", "gains", "groups"])
+def test_figures_of_averages_show_the_same_averages_as_the_board(two_sets, registry, monkeypatch, kind):
+    """Both systems are on both test sets; `b` has the outputs of `a` on `dev`."""
+    drawn = []
+    monkeypatch.setattr("registry.cli.plot.draw", lambda board, *_: drawn.append(board))
+    rows = two_sets("a", "[[submit]]\nfile = 'late.tsv'\nsystem = 'b'\ntest_set = 'dev'\n")
+    registry("plot", "small", kind, "--wide", "-o", f"{kind}.svg")
+    (board,) = drawn
+    shown = {of.system: (of.score, of.ci_low, of.ci_high, of.rank, of.rank_low, of.rank_high) for of in board.standings}
+    keys = ("", " ci_low", " ci_high", " rank", " rank_low", " rank_high")
+    assert shown == {row["system"]: tuple(row[f"macro acc{key}"] for key in keys) for row in rows}
+    (pair,) = registry("pairs", "--wide", "--format", "json").json
+    assert {key: board.decisions[0].row[key] for key in ("difference", "p_value", "p_adjusted", "significant")} == {
+        key: pair[key] for key in ("difference", "p_value", "p_adjusted", "significant")}
+
+
+def test_averages_are_drawn_and_their_options_are_checked(two_sets, registry):
+    two_sets("a", "[[submit]]\nfile = 'late.tsv'\nsystem = 'b'\ntest_set = 'dev'\n")
+    registry("plot", "small", "scores", "--wide", "-o", "f.svg")
+    svg = Path("f.svg").read_text()
+    assert "average of 2 test sets" in svg
+    for kind, options in (("ranks", ()), ("scores", ("--test-set", "dev")), ("gains", ("--by", "kind"))):
+        refused = registry("plot", "small", kind, "--wide", "-o", "f.svg", *options, exit_code=3).stderr
+        assert "--wide draws averages over test sets" in refused
+
+
+def test_a_task_with_one_test_set_has_no_average_to_draw(registry, scored, task):
+    scored(task)
+    assert "only one test set" in registry("plot", "small", "scores", "--wide", "-o", "f.svg", exit_code=4).stderr
 
 
 def test_late_and_missing_systems_are_marked(two_sets, registry):

@@ -66,6 +66,15 @@ def test_a_figure_shows_the_board_s_intervals(tmp_path):
         board.plot("score")
 
 
+def test_methods_are_a_paragraph_with_references():
+    methods = package.evaluate(["x"] * 20, {"a": ["x"] * 20, "b": ["x"] * 10 + ["y"] * 10}).methods()
+    assert str(methods).startswith(
+        "The 2 systems are scored by accuracy (Manning, Raghavan and Schütze 2008) on the 20 items of the test set. "
+        "The difference is tested two-sided by a paired permutation test over items (Noreen 1989; Yeh 2000), with an")
+    assert methods.references[-1].key == "yeh-2000-accurate"
+    assert methods.to_bibtex().count("\n@") == len(methods.references) - 1 == methods.to_latex().count("\n% @") - 1
+
+
 def of(names):
     task = TemporaryTask(TaskFolder({}, {}, {}), {f"{name}/{name}": name for name in names})
     return Board(leaderboard(list(names)), task, ["warning: <b>"])

@@ -131,7 +131,7 @@ def _assign(seed, document, lines):
         _check_error(error, lines)
     else:
         columns = as_columns(assigned)
-        joined = JoinedColumns.of_items(columns, seed.items)
+        joined = JoinedColumns.match_items(columns, seed.items)
         list(find_disagreements(seed.items, columns, joined, seed.reader, Policies(MissingPolicy.WORST), "f"))
 
 

@@ -8,7 +8,7 @@ from registry.errors import LimitError, QueryError
 from registry.query.request import Query
 from registry.query.sql import count_rows, describe_columns, run_query, write_parquet
 from registry.store.database import Database
-from registry.store.rows import driver_of
+from registry.store.rows import get_driver
 from tests.query.refused import REFUSED
 
 
@@ -87,7 +87,7 @@ def test_text_that_no_unicode_text_can_hold_is_refused(opened):
 @pytest.mark.parametrize("sql", ["SELECT 1 AS a\u00a0;", "\ufeffSELECT ';é' AS a; -- ;", "SELECT 1 AS a --\r"])
 def test_rows_are_counted_whatever_blanks_and_comments_end_a_query(opened, sql):
     _, connection = opened
-    cursor = driver_of(connection).duplicate()
+    cursor = get_driver(connection).duplicate()
     assert (describe_columns(cursor, Query(sql, {})), count_rows(cursor, Query(sql, {}))) == (["a"], 1)
 
 

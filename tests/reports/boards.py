@@ -50,6 +50,6 @@ def leaderboard(names, scores=None, *, cluster_of=2, significant=lambda a, b: b 
     settings = SimpleNamespace(
         confidence=0.95, alpha=0.05, correction="holm", test="permutation", alternative="two-sided", unit="item",
         runs="fixed", resamples=1000, seed=1, n_items=100, n_units=100, n_systems=len(names),
-        family_size=len(decisions))
+        family_size=len(decisions), overall=None)
     return Leaderboard("task", "test", None, None, "acc", "Accuracy", "higher", settings, standings, decisions,
                        (), ("What can be said: 100 %.",), "acc|task:task@1|id:00_0")

@@ -1,20 +1,24 @@
 """Figures of leaderboards: they show what the board says, names are only names, and files are always the same."""
 
+import subprocess
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import combinations
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.text import Text
+from PIL import Image
 
 from registry.errors import InputError, MismatchError
 from registry.reports.figures import boards as board_figures
 from registry.reports.figures import drawing as figures
 from registry.reports.figures.boards import draw_scores
 from registry.reports.figures.drawing import COLOURS, Look, parse_length, parse_limits
+from tests.needs import need
 from tests.reports.boards import HOSTILE, changed, leaderboard
 
 BOARD = leaderboard(["A", "B", "C", "D"], [0.9, 0.85, 0.8, 0.7])  # systems differ where two places lie between them
@@ -263,3 +267,53 @@ def test_ranks_of_the_best_systems_have_the_places_that_these_take(drawn):
     image = drawn("ranks", replace(RESAMPLED, standings=best)).axes[0].images[0]
     assert image.get_array().shape == (2, 3)
     assert drawn("ranks").axes[0].images[0].get_array().shape == (4, 4)
+
+
+@pytest.mark.parametrize("n", [2, 4, 30])
+@pytest.mark.parametrize("font", [7, 12])
+def test_ticks_of_the_scale_of_shares_do_not_overlap(drawn, n, font):
+    board = leaderboard([f"S{k}" for k in range(n)])
+    figure = drawn("ranks", replace(board, standings=tuple(
+        replace(of, frequencies=(1 / n,) * n) for of in board.standings)), look=Look(font=font))
+    FigureCanvasAgg(figure).draw()
+    boxes = [label.get_window_extent() for label in figure.axes[1].get_xticklabels()]
+    assert len(boxes) >= 3
+    assert not [1 for one, other in combinations(boxes, 2) if one.overlaps(other)]
+
+
+def test_long_names_stay_different(drawn):
+    """The first two differ only in the middle, and the first and the third at the end."""
+    names = ["Llama-3.1-70B-Instruct-finetuned-chat", "Llama-3.1-70B-Base-model-finetuned-chat",
+             "Llama-3.1-70B-Instruct-finetuned-code", "wren"]
+    board = leaderboard(names)
+    assert len(set(figures.shorten_names(names, 14))) == 4
+    for kind in ("scores", "groups"):
+        shown = {text.strip("1234 ") for text in texts(drawn(kind, replace(board, groups=((0, 1),)))) if "…" in text}
+        assert len(shown) == 3, kind
+
+
+def test_matrix_of_pairs_names_adjusted_p_values(drawn):
+    board = changed(BOARD, lambda of: {"p_adjusted": 0.0005})
+    assert "adjusted p ≤ 0.001" in texts(drawn("pairs", board))
+    uncorrected = replace(board, comparison=SimpleNamespace(**{**vars(BOARD.comparison), "correction": "none"}))
+    assert "p ≤ 0.001" in texts(drawn("pairs", uncorrected))
+
+
+def test_dots_per_inch_set_the_size_of_a_png(tmp_path):
+    for dpi in (100, 300):
+        DRAWN["pairs"](BOARD, tmp_path / "f.png", look=Look(width=4, dpi=dpi))
+        with Image.open(tmp_path / "f.png") as picture:
+            assert picture.width == 4 * dpi
+    with pytest.raises(InputError, match="expected 72 to 1200"):
+        figures.parse_look(dpi=10)
+
+
+@pytest.mark.parametrize("kind", DRAWN)
+def test_pgf_of_every_kind_compiles(kind, tmp_path):
+    need("pdflatex")
+    DRAWN[kind](RESAMPLED, tmp_path / "f.pgf")
+    (tmp_path / "a.tex").write_text(r"\documentclass{article}\usepackage[T1]{fontenc}\usepackage{pgf}"
+                                    r"\begin{document}\input{f.pgf}\end{document}")
+    done = subprocess.run(["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "a.tex"], cwd=tmp_path,
+                          capture_output=True, timeout=100)
+    assert done.returncode == 0, done.stdout.decode(errors="replace")[-2000:]

@@ -120,7 +120,7 @@ def test_sizes_are_shown_with_their_thresholds_and_the_extension(drawn):
 def test_shares_of_few_tests_are_left_out(drawn):
     """The band about alpha is written instead, and 9 tests are too few; of two domains they suffice."""
     (axes,) = drawn("calibration").axes
-    assert [y for _, y in points(axes)["share that is right"]] == [98]
+    assert [y for _, y in points(axes)["correct decisions"]] == [98]
     assert "90.0 %" in {text.get_text() for text in axes.texts}
     (axes,) = drawn("domains").axes
     assert [y for _, y in points(axes)["news, better on talks_$x$"]] == [90, 98, 50]

@@ -28,7 +28,7 @@ PAPER = r"""\documentclass[10pt,a4paper,twocolumn]{article}
 \usepackage[T1]{fontenc}
 \usepackage[utf8]{inputenc}
 \usepackage{times}
-\usepackage{graphicx,pgf,booktabs,longtable}
+\usepackage{graphicx,pgf,booktabs}
 \usepackage[textwidth=16cm,textheight=24.7cm,columnsep=0.6cm]{geometry}
 \begin{document}
 \title{Thirty systems}\author{Nobody}\maketitle

@@ -79,7 +79,7 @@ def test_means_of_many_units_are_seen_by_blocks(statistics, monkeypatch):
     ones = np.concatenate([statistics, np.ones_like(statistics)], axis=2).astype(float)
     mean = StatisticMatrix(compact(ones), lambda sums: sums[..., 0] / sums[..., 1], quotient=((1, 0), (0, 1)))
     assert mean.is_mean
-    assert set(mean.denominators.tolist()) == {0}
+    assert set(mean.denominator_groups.tolist()) == {0}
     higher = mean.higher
     assert (higher is None) == (statistics.max() == 2)
     if higher is not None:
@@ -89,4 +89,4 @@ def test_means_of_many_units_are_seen_by_blocks(statistics, monkeypatch):
     other = StatisticMatrix(compact(ones), mean.score, quotient=mean.quotient)
     assert not other.is_mean
     assert other.higher is None
-    assert other.denominators.tolist() == [0, 0, 1, 0]
+    assert other.denominator_groups.tolist() == [0, 0, 1, 0]

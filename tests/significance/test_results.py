@@ -12,7 +12,7 @@ from registry.messages import NO_MESSAGES, Messages
 from registry.significance import PairResult
 from registry.significance.base import METHODS, NOT_DRAWN, PairResults, Tail, Tails
 
-ONE, OTHER = Messages.of("one-unit"), Messages.of("needs-items", least=4)
+ONE, OTHER = Messages.make("one-unit"), Messages.make("needs-items", least=4)
 numbers = st.floats(-2, 2) | st.just(math.nan)
 results = st.builds(
     PairResult, numbers, numbers, numbers, st.sampled_from(["exact", "ideal", "monte-carlo", "asymptotic"]),

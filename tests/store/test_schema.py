@@ -11,7 +11,7 @@ from registry.identity import digest_json
 from registry.store import definitions, models, schema
 from registry.store.database import CONFIG, Database
 from registry.store.log import digested_columns
-from registry.store.rows import driver_of
+from registry.store.rows import get_driver
 from registry.store.session import create
 from tests.conftest import ROOT
 
@@ -90,7 +90,7 @@ def test_alembic_makes_what_init_makes(as_made, tmp_path):
     engine.dispose()
     with Database(path).reading() as migrated:
         found = described(migrated)
-        assert definitions.find_alterations(driver_of(migrated)) == []
+        assert definitions.find_alterations(get_driver(migrated)) == []
     assert found == described(as_made)
     assert found["revision"] == [(schema.REVISION,)]
     assert len(found["tables"]) == len(models.metadata.tables) + 1

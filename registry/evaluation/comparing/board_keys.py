@@ -28,7 +28,7 @@ from registry.store.catalog import DeclaredMetric, GoldRevisionRow, Member, Scor
 
 @dataclass(frozen=True)
 class BoardFamily:
-    """Several leaderboards whose p-values are corrected together.
+    """Leaderboards that form a family: their p-values are corrected together.
 
     Attributes:
         boards: Names of the leaderboards without the task's id; leaderboards of the primary metric come first.
@@ -86,7 +86,10 @@ class BoardKey:
 
     @property
     def gold_digest(self) -> str:
-        """Digest of the gold that signatures contain; salted if the task has a salt."""
+        """Digest of the gold, which the signature of a result contains.
+
+        If the task has a salt, the digest is salted, so that nobody can confirm a guess of hidden gold.
+        """
         return salt_digest(self.gold.digest, self.task.salt)
 
     def with_unit(self, request: Request) -> Request:

@@ -68,9 +68,9 @@ class Pairs:
 
     @property
     def canonical(self) -> Ints:
-        """For each pair, the positions of its systems in the order of the stored result.
+        """Positions of the two systems of each pair, in the order of the stored result.
 
-        The shape is [pairs, 2].
+        The database stores the result of only one of the pairs (A, B) and (B, A). Shape: [pairs, 2].
         """
         return np.where(self.is_swapped, [self.b, self.a], [self.a, self.b]).T
 
@@ -103,10 +103,7 @@ class BoardResults:
 
     @cached_property
     def _contents(self) -> tuple[list[str], Ints]:
-        """Sorted digests of the systems' statistics, and each system's index in them.
-
-        Systems with the same statistics have the same digest, which occurs once.
-        """
+        # systems with the same statistics have the same digest, which occurs once
         digests, contents = np.unique(self.board.digests, return_inverse=True)
         return digests.tolist(), contents
 
@@ -287,10 +284,7 @@ class FamilyResults:
 
     @cached_property
     def _pair_numbers(self) -> list[Ints]:
-        """For each leaderboard, numbers that identify its pairs across metrics.
-
-        Two pairs have the same number if they compare the same two systems on the same items.
-        """
+        # pairs of the same systems on the same items have the same number, also for another metric
         return number_chains([
             (board.board.key.item_set, np.array([member.submission_id for member in board.board.members])[
                 np.stack([board.pairs.a, board.pairs.b])]) for board in self.boards])
@@ -416,7 +410,10 @@ class BoardIntervals:
         return scores | {"differences": list(methods)} | quantile | contrary
 
     def store_differences(self) -> None:
-        """Store confidence intervals of differences that stored counts do not determine."""
+        """Store the confidence intervals of differences of systems.
+
+        Intervals that can be computed again from stored counts are not stored.
+        """
         if self._refusal or self.results.test.gives_intervals(self._matrix):
             return
         pairs = self.results.pairs
@@ -449,10 +446,6 @@ class BoardIntervals:
 
     @property
     def _population(self) -> str:
-        """The random effect to which confidence intervals generalise, such as `runs`.
-
-        For a crossed test, this is the factor that the test names, such as the prompt.
-        """
         return self.results.test.over if isinstance(self.results.test, Crossed) else "runs"
 
     @cached_property
@@ -466,10 +459,7 @@ class BoardIntervals:
 
     @property
     def _lacks_method(self) -> bool:
-        """True if the test has no method for confidence intervals of scores.
-
-        A test that computes intervals from resamples has a method, even if all intervals are undefined.
-        """
+        # a test that computes intervals from resamples has a method, even if all intervals are undefined
         return not (self.has_test_intervals or self.results.test.draws_intervals)
 
     @property

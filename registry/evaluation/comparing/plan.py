@@ -34,14 +34,15 @@ _LOADING_BYTES = 2**21 * 40  # memory of statistics that one query loads
 class BoardPlan:
     """Estimated cost of testing one leaderboard whose results are not stored yet.
 
+    To estimate the cost, a few pairs of systems are tested in advance.
+
     Attributes:
         key: Properties that identify the leaderboard.
         settings: Comparison settings, with `auto` replaced by numbers.
         n_new_pairs: Number of pairs without a stored result.
         n_values: Number of statistics per system: items times columns.
         bytes_per_value: Memory of one statistic.
-        forecast: Methods and costs of a few pairs, which were tested; None if there are no pairs or the test does not
-            apply.
+        forecast: Result of testing the few pairs; None if there are no pairs or the test does not apply.
         n_units: Number of units (items, clusters or responses) that are permuted or resampled.
         simulation_reason: The reason why p-values are simulated although this test has an exact form; empty if they are
             not simulated.
@@ -104,7 +105,7 @@ class BoardPlan:
 
 @dataclass(frozen=True)
 class InfeasibleFamily:
-    """A group of pairs that needs more resamples: no pair can become significant.
+    """A group of pairs with too few resamples: no pair can become significant.
 
     The p-values of these pairs are corrected together.
 

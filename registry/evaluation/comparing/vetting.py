@@ -61,9 +61,10 @@ class VettedBoard:
     loaded: Board | None = None
 
     def take_board(self, connection: Connection, request: Request) -> Board | None:
-        """Return the leaderboard with its statistics, and drop the reference to them.
+        """Return the leaderboard with its statistics, and release them from this object.
 
-        The statistics are loaded if they are not in memory. The result is None if there are no items.
+        The caller then decides how long they stay in memory. Statistics that are not in memory are loaded. The result
+        is None if there are no items.
         """
         board, self.loaded = self.loaded, None
         return board or load_tested_board(connection, self.key, request)

@@ -201,13 +201,6 @@ def _apply_rules(ingest: Ingest, submission: DeclaredSubmission, summary: Ingest
 
 
 def _apply_deadlines(ingest: Ingest, previous: Manifest, summary: IngestSummary) -> None:
-    """Update which submissions are late, if the manifest has moved a deadline.
-
-    Args:
-        ingest: State of the command: its connection, task and caches.
-        previous: The stored manifest.
-        summary: Receives a note for each changed submission.
-    """
     manifest = ingest.task.manifest
     if [previous.task.deadline, *(test_set.deadline for test_set in previous.test_set)] == [
             manifest.task.deadline, *(test_set.deadline for test_set in manifest.test_set)]:
@@ -329,7 +322,7 @@ def _store_task(ingest: Ingest, content: bytes, summary: IngestSummary) -> TaskR
 
 
 def _rejoin_undeclared(ingest: Ingest, submissions: Sequence[DeclaredSubmission], summary: IngestSummary) -> None:
-    """Match stored submissions, which the manifest lacks, with changed gold.
+    """Match submissions that the manifest does not declare with changed gold.
 
     Such submissions came by `registry submit` or an earlier manifest. A note says that they still take part.
     """

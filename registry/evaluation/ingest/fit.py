@@ -93,7 +93,7 @@ def join(items: Sequence[Item], answers: Sequence[Answer], reader: Reader, polic
             an answer has another text than its item. If the document collects problems, nothing is raised.
     """
     columns = as_columns(reader.assign(items, answers, document.path))
-    joined = JoinedColumns.of_items(columns, items)
+    joined = JoinedColumns.match_items(columns, items)
     if not (columns.is_numeric and joined.is_one_to_one):
         for problem in find_disagreements(items, columns, joined, reader, policies, document.path):
             document.report(problem)
@@ -205,9 +205,9 @@ def join_digests(digests: list[str]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _Heads:
-    """Beginnings of the lines `["key",value]` from which a digest is computed.
+    """Beginnings of the lines of text from which the digest of a file is computed.
 
-    The beginning of a line is `["key",`. Lines are sorted by key.
+    Each answer is a line `["key",value]`, and its beginning is `["key",`. Lines are sorted by key.
 
     Attributes:
         order: For each line, the index of its answer in the file.
@@ -226,9 +226,9 @@ class _Heads:
 
 @dataclass(frozen=True, eq=False)
 class _Ends:
-    """Ends of the lines `["key",value]` from which a digest is computed.
+    """Ends of the lines of text from which the digest of a file is computed.
 
-    The end of a line is `value]`. Many lines have the same end.
+    Each answer is a line `["key",value]`, and its end is `value]`. Equal ends are stored once.
 
     Attributes:
         texts: The bytes of each distinct end, padded with 0, [distinct ends, bytes].
@@ -276,9 +276,13 @@ def _digest_columns(reader: Reader, answers: AnswerColumns) -> str | None:
 
 
 def _make_ends(reader: Reader, answers: AnswerColumns, values: Floats) -> Iterator[tuple[list[str], Places]]:
-    """Yield distinct line ends `value]`, and for each line the index of its end.
+    """Make the ends of the lines of text from which the digest of a file is computed.
 
-    If an answer consists of several numbers, there is a pair of ends and indices for each number.
+    Each answer is a line `["key",value]`, and its end is `value]`.
+
+    Yields:
+        The distinct ends, and for each line the index of its end. If answers consist of several numbers, this is
+            yielded for each number.
     """
     if not isinstance(answers, StatisticColumns):
         distinct, codes = _find_distinct(values)
@@ -291,10 +295,7 @@ def _make_ends(reader: Reader, answers: AnswerColumns, values: Floats) -> Iterat
 
 
 def _find_distinct(values: Floats) -> tuple[Floats, Places]:
-    """Return the sorted distinct values, and for each value its index among them.
-
-    It is `np.unique` with `return_inverse`, but faster for small whole numbers.
-    """
+    # np.unique with return_inverse, but faster for small whole numbers
     largest = values.max(initial=0)
     if largest >= _MAX_CODES or np.signbit(values).any() or (values != (codes := values.astype(np.int64))).any():
         return np.unique(values, return_inverse=True)
@@ -304,10 +305,12 @@ def _find_distinct(values: Floats) -> tuple[Floats, Places]:
 
 @lru_cache(maxsize=1)
 def _make_frame(heads: _Heads, end_size: int) -> tuple[Bytes, Places]:
-    """Build the lines `["key",value]` of a run with gaps for the values.
+    """Make the lines of text for the digest of a file, with gaps for the values.
+
+    Each answer is a line `["key",value]`.
 
     Args:
-        heads: The beginnings of the lines.
+        heads: The beginnings of the lines, `["key",`.
         end_size: Number of bytes of each gap; all gaps have the same size.
 
     Returns:
@@ -337,7 +340,6 @@ def _make_prefixes(max_size: int) -> Bytes:
 
 
 def _pad(parts: list[bytes]) -> tuple[Bytes, Places]:
-    """Return byte strings as an array, padded with 0, and the size of each string."""
     sizes = np.array(list(map(len, parts)), dtype=np.int64)
     array = np.array(parts or [b" "], dtype=np.bytes_)
     return array.view(np.uint8).reshape(len(array), -1), sizes

@@ -58,10 +58,11 @@ def describe_hiding(hiding: Hiding) -> dict[str, str | None]:
 
 
 def draw_salt(previous: TaskRow | None, hiding: Hiding, *, gold: bool = True) -> dict[str, str]:
-    """Draw a random salt for the digests of a task that hides names, scores or gold.
+    """Draw a random salt for a task that hides names, scores or gold.
 
-    Signatures contain digits of digests. Without a salt, a person who guesses the hidden names or gold could confirm
-    the guess by these digits. A salt is never changed, so that comparisons keep their ids.
+    The signature of a result contains some digits of digests. A person who guesses hidden names or gold could compute
+    the digests of the guess, and compare the digits. This is impossible if a secret salt is part of the digested text.
+    A salt is never changed, so that comparisons keep their ids.
 
     Args:
         previous: The stored task; None if the task is new.

@@ -309,7 +309,6 @@ class Diagnosis:
 
     @property
     def _json_cause(self) -> str:
-        """Message that the file is one JSON value instead of JSON Lines; may be empty."""
         if not (isinstance(self.reader, Responses) or getattr(self.reader, "syntax", "") == "jsonl"):
             return ""
         text = self._text.strip()
@@ -319,7 +318,6 @@ class Diagnosis:
 
     @cached_property
     def _text(self) -> str:
-        """The text of the file, with U+FFFD for invalid bytes; empty if unreadable."""
         try:
             return self.reader.apply_options(self.document.collect(Problems(0, stops=False))).text()
         except InputError:
@@ -373,9 +371,9 @@ class Diagnosis:
         return f"this file seems to be for test set {self._other_test_set!r}" if self._other_test_set else ""
 
     def _get_task_text(self, value: Any) -> str:
-        """Return the text that systems get as input, from an answer or from the gold.
+        """Return the input text of an item, as JSON, from an answer or from the gold.
 
-        It is the same text for both, and empty if the file format does not contain it.
+        It is empty if the file format does not contain the text that systems get as input.
         """
         text = self.reader.task_text(value)
         return "" if text is None else canonical_json(text)
@@ -419,9 +417,10 @@ class Diagnosis:
 
     @cached_property
     def _shifts(self) -> dict[str, int]:
-        """For each answer with another item's text, how many items later that item is.
+        """How far answers with the text of another item are misplaced, by item key.
 
-        The number is negative if the item is earlier in the gold. Answers with the correct text are absent.
+        If item 5 has the text of item 7, the number is 2; if it has the text of item 4, the number is -1. Answers with
+        the correct text are absent.
         """
         indices: dict[str, int | None] = {}
         for n, item in enumerate(self.items[self.test_set]):

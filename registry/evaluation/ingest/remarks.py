@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from registry.arrays import Floats
-from registry.column_names import USUAL, usual_form
+from registry.column_names import USUAL, normalize
 from registry.columns import JoinedColumns
 from registry.errors import Category, InputError, counted, listed, nearest
 from registry.identity import canonical_json
@@ -182,7 +182,7 @@ def find_header(entries: Sequence[Keyed], reader: Reader) -> Keyed | None:
     first = entries[0]
     if any(_get_label(other) == _get_label(first) for other in islice(entries, 1, None)):  # usually one of the next
         return None
-    is_column = not USUAL.isdisjoint((usual_form(first.key), usual_form(_get_label(first))))
+    is_column = not USUAL.isdisjoint((normalize(first.key), normalize(_get_label(first))))
     is_unlike = not _has_digit(first.key) and all(_has_digit(other.key) for other in islice(entries, 1, None))
     return first if is_column or is_unlike else None
 
@@ -289,9 +289,14 @@ def find_displaced_rows(items: Sequence[Item], joined: JoinedColumns, reader: Re
 
 
 def _agrees_with_neighbours(gold: Floats, answers: Floats, distance: int) -> bool:
-    """Return whether answers agree better with the gold `distance` rows below.
+    """Return whether labels agree better with the gold of other rows than their own.
 
-    A one-sided sign test compares this agreement with that in the same row.
+    If so, the file seems to be shifted. The two numbers of agreements are compared by a one-sided sign test.
+
+    Args:
+        gold: Gold label of each row, encoded as a number.
+        answers: Label of each row in the file; nan if missing.
+        distance: Number of rows from an answer to the other row; 1 is the next row.
     """
     from scipy.stats import binom
 
@@ -302,10 +307,15 @@ def _agrees_with_neighbours(gold: Floats, answers: Floats, distance: int) -> boo
 
 
 def _is_recoded(gold: Floats, answers: Floats) -> bool:
-    """Return whether a file seems to have other names for the labels of the gold.
+    """Return whether a file seems to use other names for the same labels.
 
-    Evidence is that almost all items with the same gold label have the same answer. A file with shifted rows looks the
-    same if its labels follow each other in a fixed order.
+    For example, the gold has `pos` and `neg`, and the file has `1` and `0`. Evidence is that almost all items with the
+    same gold label have the same answer. This is also true for a file with shifted rows if labels follow each other in
+    a fixed order.
+
+    Args:
+        gold: Gold label of each row, encoded as a number.
+        answers: Label of each row in the file; nan if missing.
     """
     is_answered = ~np.isnan(answers)
     n_most = sum(Counter(answers[is_answered & (gold == label)].tolist()).most_common(1)[0][1]

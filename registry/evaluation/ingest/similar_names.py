@@ -90,10 +90,6 @@ def skeleton(name: str) -> str:
 
 
 def _find_pairs(old: Collection[str], current: Collection[str]) -> list[tuple[str, str]]:
-    """Return the pairs of a new name and a similar name.
-
-    Similar names look the same or differ only in letter case.
-    """
     groups = defaultdict[str, list[str]](list)
     for name in sorted(current, key=lambda name: (name not in old, name)):
         for key in {skeleton(name), name.casefold()}:

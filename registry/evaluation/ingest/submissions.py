@@ -116,7 +116,6 @@ def _make_content_error(name: str, sources: list[str], documents: tuple[Document
 
 def _add_scoring(ingest: Ingest, submission_id: int, gold_revision_id: int, submission: DeclaredSubmission,
                  files: Sequence[FittedFile]) -> None:
-    """Store the answers of a submission, which were matched with a gold revision."""
     scoring_id = ingest.ledger.add_scoring(
         submission_id, gold_revision_id, submission.policies.missing.value,
         n_missing=sum(file.joined.n_missing for file in files), run_id=ingest.run_id)

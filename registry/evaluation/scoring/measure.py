@@ -229,11 +229,6 @@ class Averages(Counts):
         return [[digest_array(self._sum_runs(n)), *([runs] if runs > 1 else [])] for n, runs in enumerate(self.n_runs)]
 
     def _sum_runs(self, n: int) -> Floats:
-        """Return a system's sums over runs in the scale of the metric, [items, columns].
-
-        Args:
-            n: Index of the system.
-        """
         totals = self.totals[:, n]
         return totals if self.steps.are_ones else totals / np.array(self.steps.per_one)
 
@@ -300,10 +295,15 @@ class LabelNumbers:
         return _translate(statistics, {number: make_label_code(name) for name, number in self.numbers.items()})
 
     def count_classes(self, metric: ConfusionMetric, statistics: Floats) -> Floats:
-        """Convert each pair of labels (gold, system) to counts of all classes.
+        """Convert the labels of gold and system to the counts of each class.
 
-        For each class there are three columns, which are 0 or 1: the gold and the system have the class, the system has
-        it, the gold has it. Classes are in the metric's order if it declares classes, otherwise sorted by name.
+        A class is a label. Each class has three columns, which are 0 or 1:
+
+        - 1 if both the gold and the system have the class;
+        - 1 if the system has the class;
+        - 1 if the gold has the class.
+
+        Classes are in the metric's order if it declares classes, otherwise sorted by name.
 
         Args:
             metric: The metric.
@@ -319,13 +319,17 @@ class LabelNumbers:
         return counts.reshape(*statistics.shape[:-1], 3 * len(classes))
 
     def sum_classes(self, metric: ConfusionMetric, statistics: Floats) -> Floats:
-        """Count the pairs of labels (gold, system) by class, [3 * classes].
+        """Count the items of each class, from the labels of gold and system.
 
-        For each class: the number of items where both have it, the system has it, the gold has it.
+        A class is a label. The counts of each class are the number of items that have it in both, in the system's
+        output, and in the gold.
 
         Args:
             metric: The metric.
             statistics: Numbers of the gold's and the system's label, [items, 2].
+
+        Returns:
+            The counts, [3 * classes].
         """
         total: Floats = self.count_classes(metric, statistics[:0]).sum(axis=0)
         for start in range(0, len(statistics), _BLOCK):

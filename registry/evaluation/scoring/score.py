@@ -299,10 +299,7 @@ def _compute_all(ingest: Ingest, jobs: Sequence[ScoringJob],
 
 
 def _reads_columns(ingest: Ingest, job: ScoringJob) -> bool:
-    """Return whether a submission's answers are read as arrays instead of objects.
-
-    This is so fast that sending the submission to another process would take more time.
-    """
+    # This is so fast that sending the submission to another process would take more time.
     reader = ingest.parsed.reader(job.scoring.submission_id)
     return reader.gives_columns and all(metric.takes_columns for metric in job.metrics.values())
 

@@ -175,14 +175,13 @@ def update_lateness(connection: Connection, journal: Journal, task_id: int,
             continue
         late = describe_lateness(manifest, row.test_set, times[row.submission_id]) is not None
         name = f"{manifest.task.id}/{row.full_name}"
-        if row.late != late and not _is_declared(connection, name):
+        if row.late != late and not _has_declared_lateness(connection, name):
             catalog.set_values(connection, models.submission, row.submission_id, late=late)
             journal.event(connection, "submission-changed", name, late=late, reason=_MOVED)
             yield name, late
 
 
-def _is_declared(connection: Connection, name: str) -> bool:
-    """Return whether a person has declared that a submission is late or in time."""
+def _has_declared_lateness(connection: Connection, name: str) -> bool:
     changes = [entry.details for entry in read_entries(connection, "submission-changed", subject=name)
                if "late" in entry.details]
     return bool(changes) and changes[-1].get("reason") != _MOVED

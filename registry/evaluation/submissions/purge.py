@@ -129,7 +129,6 @@ _OVERALL = "SELECT * FROM overall_result WHERE comparison_id = ?"
 
 
 def _digest_names(names: Iterable[str]) -> tuple[str, str]:
-    """Draw a salt; return the salt, and a JSON list of salted digests of the names."""
     salt = new_salt()
     return salt, canonical_json(sorted(digest_json([salt, name]) for name in names))
 
@@ -175,7 +174,7 @@ def digest_comparison(connection: Connection, comparison_id: int) -> str:
 
 _STATISTICS = [table.name for table in (*models.statistics.values(), *models.whole_statistics.values())]
 _SCORING_TABLES = ("response", "scoring_message", "score", "replicate_score", *_STATISTICS, "scoring")
-PURGED = Messages.of("purged-team").dump()  # stored for a pair with a purged system
+PURGED = Messages.make("purged-team").dump()  # stored for a pair with a purged system
 _LABELS = " UNION ALL ".join(f"SELECT {column} FROM statistics_confusion" for column in FAMILIES["confusion"].columns)  # noqa: S608
 
 # The SQL expressions that replace columns of purged submissions.
@@ -342,7 +341,6 @@ def _erase_names(connection: Connection, execute: Callable[[str, str], None], te
 
 
 def _make_purged_fact(field: SubmissionField) -> str:
-    """Return the SQL expression of a column's new value in purged submissions."""
     if field.purged == "replaced":
         return _REPLACED_FACTS[field.name]
     return "NULL" if field.is_optional else "'{}'" if field.type == "object" else "''"

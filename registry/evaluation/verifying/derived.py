@@ -103,10 +103,6 @@ def _load_metrics(connection: Connection, scoring_id: int) -> dict[DeclaredMetri
 
 
 def _load_names(connection: Connection) -> dict[int, str]:
-    """Load the full names of all submissions by `scoring_id`.
-
-    If the gold was revised, the name contains the number of the revision.
-    """
     return dict(map(tuple, connection.exec_driver_sql("""
         SELECT scoring_id, task.slug || '/' || test_set.name || '/' || team.name || '/' || system.name || '@'
             || submission.version || if(revision.revision > 1, ' with gold ' || revision.revision, '')
@@ -348,7 +344,9 @@ def _is_stale(connection: Connection, comparison_id: int) -> bool:
 
 
 def _make_key(connection: Connection, task: TaskRow, row: Any) -> BoardKey:
-    """Restore the properties that identified a leaderboard when it was compared.
+    """Restore the key of a leaderboard for a stored comparison, to repeat it.
+
+    The key has all properties that identify the leaderboard, as they were when systems were compared.
 
     Args:
         connection: Connection to a copy of the registry.

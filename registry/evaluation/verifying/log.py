@@ -30,14 +30,16 @@ from registry.store.log import (
 
 
 def _load_blanked(connection: Connection, key: str) -> dict[int, int]:
-    """Find log entries or commands whose texts purges have deleted.
+    """Find log entries or commands whose texts were deleted by a purge.
+
+    A purge deletes the data of a team.
 
     Args:
         connection: Connection to the registry.
         key: `entries` for entries of the log, `runs` for commands.
 
     Returns:
-        The number of the purge's log entry, by the number of the entry or command.
+        The number of the log entry of the purge, by the number of the entry or command.
     """
     return {number: entry.event_id for entry in read_entries(connection, "purge") for number in entry.details[key]}
 
@@ -94,16 +96,16 @@ def _describe_alteration(stored: str, derived: str) -> str | None:
 
 
 def _describe_wrong_blank(*texts: str | None, is_listed: bool) -> str | None:
-    """Describe the fault of texts that are blank without a purge, or vice versa.
+    """Describe what is wrong with texts that a purge should have deleted, or not.
 
-    Only a purge may delete texts, and the log lists them.
+    A purge deletes the data of a team, and the log lists the texts that it has deleted. Only these may be blank.
 
     Args:
-        texts: The texts, which are blank or should be blank.
-        is_listed: True if a purge lists, in the log, that it has deleted these texts.
+        texts: Texts of the same entry or command, which are blank or should be blank.
+        is_listed: True if the log lists these texts as deleted.
 
     Returns:
-        The fault; None if the texts are blank and a purge lists them.
+        The fault; None if the texts are listed and blank.
     """
     if not is_listed:
         return "are blank, and no purge lists them"
@@ -212,9 +214,10 @@ def find_purged_comparisons(connection: Connection) -> set[int]:
 
 
 def verify_tombstones(connection: Connection) -> Iterator[Fault]:
-    """Compare what purges of teams have left with the digests in the log.
+    """Verify the rows that remain of teams whose data a purge has deleted.
 
-    That is the new name of each team, its remaining rows, and the comparisons with its systems.
+    The new name of each team, its remaining rows, and the comparisons with its systems are compared with the digests in
+    the log.
     """
     tombstones, remains, comparisons = dict[str, str](), dict[str, str](), dict[int, str]()
     for entry in read_entries(connection, "purge"):

@@ -26,7 +26,7 @@ from registry.store.catalog import GoldRevisionRow, NamedSubmission, TaskRow
 from registry.store.definitions import find_alterations, restore_views
 from registry.store.embargoes import is_system_of
 from registry.store.log import read_entries
-from registry.store.rows import driver_of, find_nonempty
+from registry.store.rows import find_nonempty, get_driver
 from registry.submission_fields import CHANGEABLE
 from registry.values import parse
 
@@ -42,7 +42,7 @@ def verify_definitions(connection: Connection) -> list[Fault]:
         connection: Connection to a copy of the registry.
     """
     faults = [Fault(alteration.fault, alteration.kind, alteration.name, alteration.sentence)
-              for alteration in find_alterations(driver_of(connection))]
+              for alteration in find_alterations(get_driver(connection))]
     if faults and are_tables_intact(faults):
         restore_views(connection)
     return faults
@@ -465,5 +465,4 @@ def _load_factors(connection: Connection, submission: NamedSubmission) -> list[d
 
 
 def _load_details(connection: Connection, action: str, subject: str) -> list[Mapping[str, Any]]:
-    """Load the details of log entries with an action and a subject, oldest first."""
     return [entry.details for entry in read_entries(connection, action, subject=subject)]

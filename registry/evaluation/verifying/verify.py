@@ -175,13 +175,6 @@ def _verify_scores(connection: Connection, journal: Journal, tasks: Sequence[Tas
 
 @contextmanager
 def _collect_error(result: VerificationResult, object_kind: str, name: str) -> Iterator[None]:
-    """Context manager that turns an error in its block into a fault in `result`.
-
-    Args:
-        result: Receives the fault.
-        object_kind: Kind of the object that is verified in the block, such as `score`.
-        name: Name of the object.
-    """
     try:
         yield
     except Exception as error:
@@ -254,11 +247,15 @@ def _load_revisions(connection: Connection, task_id: int) -> list[tuple[str, Gol
 
 
 def _choose_comparisons(connection: Connection, results: str) -> Sequence[tuple[int, int]]:
-    """Choose comparisons to repeat; return the id and the task's id of each.
+    """Choose the stored comparisons that are repeated to verify them.
 
     Args:
         connection: Connection to a copy of the registry.
-        results: `all`, `none`, the size of a random sample, or the id at the end of a signature.
+        results: `all`, `none`, the size of a random sample, or the id at the end of a signature, the line below a
+            leaderboard that identifies its comparison. The id of a study selects no comparison.
+
+    Returns:
+        For each comparison, its id and the id of its task.
     """
     rows = connection.exec_driver_sql("""
         SELECT comparison_id, task_id, signature FROM comparison JOIN test_set USING (test_set_id)

@@ -40,7 +40,7 @@ class TextFormat(NamedTuple):
 def read_content_lines(document: Document, text_format: TextFormat) -> Iterator[tuple[int, str]]:
     """Yield number and text of each line that is a row, not a comment.
 
-    A blank line is yielded as empty text if `text_format.blank_rows` is set; otherwise it is skipped.
+    Blank lines are skipped, unless `text_format.blank_rows` is set.
     """
     blank = " " if text_format.separator == "tab" else None
     for number, line in document.lines():
@@ -53,7 +53,7 @@ def read_content_lines(document: Document, text_format: TextFormat) -> Iterator[
 
 
 def read_cells(document: Document, text_format: TextFormat) -> Iterator[tuple[int, list[str]]]:
-    """Divide a file of delimited text into cells; yield (line number, cells) per row.
+    """Divide delimited text into cells; yield the line number and cells of each row.
 
     Blank rows have no cells. If the separator is a comma or semicolon, cells may have quotes as in RFC 4180.
 
@@ -88,14 +88,14 @@ def read_cells(document: Document, text_format: TextFormat) -> Iterator[tuple[in
 
 
 def strip_quotes(text: str, separator: Separator) -> str | None:
-    """Remove the quotes around cells of CSV, if that does not change the cells.
+    """Remove the quotes around the cells of CSV lines, if they are not necessary.
 
     Args:
         text: Lines of a file.
         separator: Separator of columns; only commas and semicolons go with quotes.
 
     Returns:
-        Lines without quotes; None if quotes are necessary, because a cell contains a separator or a quote.
+        Lines without quotes; None if a cell contains a separator or a quote, so that quotes are necessary.
     """
     mark = MARKS[separator]
     if mark not in _PLAINLY_QUOTED or '"' not in text:
@@ -105,7 +105,7 @@ def strip_quotes(text: str, separator: Separator) -> str | None:
 
 
 def split_columns(block: str, width: int, separator: Separator) -> list[list[str]] | None:
-    """Divide a block of lines into columns, in a fifth of the time of single lines.
+    """Divide many lines into columns, in a fifth of the time of single lines.
 
     The lines must have no quotes; see `strip_quotes`.
 

@@ -37,11 +37,9 @@ class TooManyProblemsError(InputError):
 class Problems:
     """Collector of errors in one file, so that all errors can be shown together.
 
-    If `stops` is true, only the first error of every line is stored.
-
     Args:
         limit: Number of errors to store; None for all. Further errors are only counted, by category.
-        stops: True to stop reading after `MAX_PROBLEMS` errors.
+        stops: True to store only the first error of every line, and to stop reading after `MAX_PROBLEMS` errors.
 
     Attributes:
         found: Stored errors, in the order of detection.
@@ -136,7 +134,7 @@ def describe_invisible(text: str) -> str:
 
 
 def describe_unprintable(row: Mapping[str, str], required: Collection[str], *, can_repair: bool) -> str:
-    """Return a message about the first cell of a row with an unprintable character.
+    """Describe the first unprintable character in the cells of a row.
 
     Args:
         row: Cells by column.
@@ -151,7 +149,7 @@ def describe_unprintable(row: Mapping[str, str], required: Collection[str], *, c
 
 
 def map_invisible(text: str) -> dict[int, str]:
-    """Return a table for `str.translate` that removes a text's invisible characters.
+    """Make a table for `str.translate` that removes a text's invisible characters.
 
     The table removes control and format characters, and replaces other blank characters by spaces.
     """
@@ -162,7 +160,7 @@ def map_invisible(text: str) -> dict[int, str]:
 
 
 def count_marks(line: str) -> int:
-    """Return the length of the longest run of combining marks in a line."""
+    """Return the length of the longest sequence of combining marks in a line."""
     runs = groupby(line, lambda character: unicodedata.combining(character) > 0)
     return max((sum(1 for _ in run) for are_marks, run in runs if are_marks), default=0)
 
@@ -185,9 +183,11 @@ _MEMBER = 2**10
 
 
 def decompress(content: bytes, most: int) -> bytes:
-    """Decompress the content of a gzip file, but stop soon after `most` bytes.
+    """Decompress a gzip file, but stop soon after a maximal size.
 
-    The result is longer than `most` bytes if the file is too large.
+    Args:
+        content: Content of the file.
+        most: Maximal size in bytes. The result is longer if the file is too large.
 
     Raises:
         ValueError: The file is damaged, or consists of too many gzip files.
@@ -202,12 +202,12 @@ def decompress(content: bytes, most: int) -> bytes:
 
 
 def read_at_most(limit: int, read: Callable[[int], bytes]) -> bytes:
-    """Read a file in parts of 64 KiB, and stop soon after `limit` bytes.
+    """Read a file, but stop soon after a maximal size.
 
-    A single large request would reserve `limit` bytes of memory.
+    It is read in parts of 64 KiB, because a single large request would reserve the memory of the maximal size.
 
     Args:
-        limit: Number of bytes. The result is longer if the file is larger.
+        limit: Maximal size in bytes. The result is longer if the file is larger.
         read: Method `read` of the file.
     """
     parts, size = [], 0
@@ -291,7 +291,7 @@ class Document:
 
     def error(self, message: str, line: int | None = None, item: str | None = None, *,
               category: Category = "format") -> InputError:
-        """Return an InputError that names this file, and line and item if they are set."""
+        """Make an InputError that names this file, and line and item if given."""
         return InputError(message, path=self.path, line=line, item=item, category=category)
 
     def refuse(self, message: str, line: int | None = None, item: str | None = None, *,
@@ -358,7 +358,7 @@ class Document:
         return min(limit, self.bounds.max_bytes or MAX_BYTES)
 
     def make_bounds_error(self, count: str, most: int, line: int | None = None) -> InputError:
-        """Return the InputError for a file with too many lines, rows or entries.
+        """Make the error that a file has too many lines, rows or entries.
 
         Args:
             count: Actual number with its noun, such as "70,000 lines".
@@ -368,7 +368,7 @@ class Document:
         return self.error(f"{count}; {most:,} are the most that are read{self.bounds.reason}", line, category="order")
 
     def make_size_error(self, remedy: str = "") -> InputError:
-        """Return the InputError for a file that decompresses to too many bytes.
+        """Make the error that a file decompresses to too many bytes.
 
         Args:
             remedy: Advice at the end of the message.
@@ -540,7 +540,7 @@ class Document:
 
 
 def get_decompression_limit(content: bytes, trusted: int | None = None) -> int:
-    """Return the maximal size to which a file may decompress, in bytes.
+    """Return the maximal size to which a compressed file may decompress, in bytes.
 
     It is `MAX_RATIO` times the size of the file, but at least `trusted` and at most `MAX_BYTES`.
 

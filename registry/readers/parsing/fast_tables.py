@@ -40,14 +40,16 @@ LEAST_MEMORY = 2**28  # bytes for DuckDB; more if a file may decompress to more 
 
 @contextmanager
 def open_duckdb(content: bytes, name: str) -> Iterator[tuple[Any, Path]]:
-    """Context manager: write content to a temporary file, and open it in DuckDB.
+    """Write content to a temporary file, and open it in DuckDB for a `with` block.
 
-    The value is the connection, which can read no other file, and the path. DuckDB interprets a path as a pattern, so
-    that queries must use `escape_path(path)`.
+    DuckDB interprets a path as a pattern, so queries must use `escape_path(path)`.
 
     Args:
         content: Content of the file.
         name: Name of the file, in a temporary folder.
+
+    Yields:
+        The connection, which can read no other file, and the path.
     """
     import duckdb
 
@@ -63,7 +65,7 @@ def open_duckdb(content: bytes, name: str) -> Iterator[tuple[Any, Path]]:
 
 
 def escape_path(path: Path) -> str:
-    """Return a glob pattern that matches only this path."""
+    """Escape a path so that it is a pattern (glob) that matches only this path."""
     return glob.escape(str(path))
 
 
@@ -94,7 +96,7 @@ _DECLARED = """
 
 
 def read_parquet_rows(document: Document, names: Sequence[str] | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield (row number from 1, cells by column) for each row of a Parquet file.
+    """Yield the number (from 1) and the cells of each row of a Parquet file.
 
     Args:
         document: The file.
@@ -135,9 +137,10 @@ def read_parquet_head(document: Document) -> tuple[list[str], list[Any]]:
 
 @contextmanager
 def open_parquet(document: Document) -> Iterator[tuple[Any, str]]:
-    """Context manager: open a Parquet file in DuckDB.
+    """Open a Parquet file in DuckDB for a `with` block.
 
-    The value is the connection, and the pattern that names the file in queries.
+    Yields:
+        The connection, and the pattern that names the file in queries.
 
     Raises:
         InputError: The file is not Parquet, or a query of the caller cannot read it.
@@ -190,9 +193,9 @@ def check_footer(connection: Any, pattern: str, document: Document, names: Seque
 
 
 def check_sizes(connection: Any, pattern: str, document: Document, columns: Sequence[str]) -> None:
-    """Check the actual sizes of a Parquet file's columns, as its footer may be false.
+    """Check the actual sizes of a Parquet file's columns; its footer may be false.
 
-    Limited are the number of rows, the bytes of all values, and the bytes of the longest value.
+    The number of rows, the bytes of all values, and the bytes of the longest value are limited.
 
     Args:
         connection: Connection from `open_parquet`.
@@ -288,8 +291,7 @@ class Table:
 def make_attribute_rows(columns: Mapping[str, list[str]]) -> Iterator[Mapping[str, str]]:
     """Convert columns of attributes to rows: {"doc": ["a", "b"]} -> {"doc": "a"}, ...
 
-    Equal rows share one dict if possible, to save memory. If there are no columns, the function yields empty dicts
-    without end.
+    Equal rows share one dict if possible, to save memory. Without columns, the function yields empty dicts without end.
     """
     if not columns:
         yield from repeat({})
@@ -313,8 +315,8 @@ def read_table(document: Document, layout: Layout) -> Table | None:
     The result is cached in the document, because a file may have the scores of several systems.
 
     Returns:
-        The table; None if it may have a fault, is small or one JSON value, or if errors are collected. It must then be
-        read row by row.
+        The table. None if it must be read row by row, because it may have a fault, is small or one JSON value, or
+        because errors are collected.
     """
     if document.problems is not None or len(document.content) < ENOUGH or layout.syntax == "json":
         return None
@@ -470,13 +472,16 @@ def _fetch(connection: Any, columns: Mapping[str, str], table: str, pattern: str
 
 
 def _make_table(fetched: Mapping[str, Any], layout: Layout, texts: Iterable[str], lines: range) -> Table | None:
-    """Make a table from arrays; return None if a row is missing or has no valid name.
+    """Make a table from arrays.
 
     Args:
         fetched: Maps the name of each column to an array.
         layout: Options that declare which columns are names and attributes.
         texts: Names of the columns of text.
         lines: Line numbers of the rows.
+
+    Returns:
+        The table; None if a row is missing or has no valid name.
     """
     cells = {name: fetched[name].tolist() for name in texts}
     if not lines or any(len(column) != len(lines) for column in fetched.values()):

@@ -91,7 +91,7 @@ def parse_json(text: str | bytes, *, nan: bool = False) -> Any:
 
 
 def has_more_containers(text: str, most: int) -> bool:
-    """Return True if a JSON text has more than `most` lists and objects."""
+    """Return True if a JSON text has more than `most` lists and objects together."""
     if text.count("[") + text.count("{") <= most:
         return False
     containers = (text[match.start()] != '"' for match in _CONTAINER.finditer(text))
@@ -131,7 +131,7 @@ _CONTAINERS_PER_LINE = 64  # lists and objects per allowed entry, in a file that
 
 
 def read_json_rows(document: Document, text_format: TextFormat) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield (line number, object) for every line of a JSON Lines file.
+    """Yield the line number and the object of every line of a JSON Lines file.
 
     Lines that are not valid are reported and left out.
     """
@@ -145,7 +145,7 @@ def read_json_rows(document: Document, text_format: TextFormat) -> Iterator[tupl
 
 
 def read_json_entries(document: Document, item: str | None, column: str | None) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield (line number, row) for each row of a file that is one JSON value.
+    """Yield the line number and the row of each entry of a file with one JSON value.
 
     The value is a list or an object. The elements of a list are rows. A member of an object, such as `"d1": "A"`,
     becomes the row `{"item": "d1", "label": "A"}` if item="item" and column="label". If the member's value is an
@@ -168,7 +168,7 @@ def read_json_entries(document: Document, item: str | None, column: str | None) 
 
 
 def read_json_members(document: Document) -> Iterator[tuple[int, str | None, Any]]:
-    """Yield (line number, name, value) for each member of a file's JSON value.
+    """Yield line number, name and value of each member of a file with one JSON value.
 
     The value is an object, or a list, in which members have the name None.
 
@@ -245,11 +245,14 @@ def flatten_columns(columns: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
 
 
 def follow_path(value: Any, path: Sequence[str]) -> Any:
-    """Look up a nested JSON value, `value[path[0]][path[1]]...`; `ABSENT` if absent.
+    """Return a nested value of JSON: path ("a", "0") gives `value["a"][0]`.
 
     Args:
         value: JSON value in which the path begins.
         path: Keys of objects, and indexes of lists as text.
+
+    Returns:
+        The value; `ABSENT` if there is none.
     """
     for key in path:
         if isinstance(value, Mapping) and key in value:
@@ -275,9 +278,9 @@ def _list_paths(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read_members(text: str) -> Iterator[tuple[int, str | None, Any]]:
-    """Yield (position, name, value) for each member of a JSON list or object.
+    """Yield position, name and value of each member of a JSON list or object.
 
-    In a list the name is None. The position is that in the text.
+    In a list the name is None. The position is an index into the text.
 
     Raises:
         JSONDecodeError: The text is not JSON, or is neither a list nor an object.

@@ -13,7 +13,16 @@ from registry.boards.leaderboard import Decisions, Leaderboard, PairDecision, St
 from registry.errors import InputError, MismatchError, counted
 from registry.reports.boards import format_rank_ranges
 from registry.reports.columns import shows_letters
-from registry.reports.figures.drawing import COLOURS, COLUMN, USUAL, Look, drawing, format_name, shorten_names
+from registry.reports.figures.drawing import (
+    COLOURS,
+    COLUMN,
+    LONGEST_NAME,
+    USUAL,
+    Look,
+    drawing,
+    format_name,
+    shorten_names,
+)
 from registry.studies.run import StudyResult
 from registry.studies.study import Row
 
@@ -28,7 +37,7 @@ _REACH = 1.5  # interquartile ranges beyond the quartiles: Tukey's fences
 
 def robust_limits(values: Sequence[float], ends: Iterable[float] = (), always: Iterable[float] = ()
                   ) -> tuple[float, float]:
-    """Return the limits of an axis that can leave out outliers.
+    """Return the limits of an axis that does not become too long because of outliers.
 
     Outliers are numbers beyond Tukey's fences. They are left out only if the axis would otherwise be more than 1.5
     times as long, and not if there are fewer than five values.
@@ -207,11 +216,11 @@ def _write_letters(axes: Axes, board: Leaderboard) -> None:
 
 
 def draw_groups(board: Leaderboard, path: Path, look: Look = USUAL) -> None:
-    """Draw a critical-difference diagram.
+    """Draw a critical-difference diagram: bars join systems that do not differ.
 
-    A bar joins systems that do not differ significantly. Demsar (2006) draws mean ranks over many data sets; this
-    diagram has the ranks and tests of one leaderboard. A bar can pass a system that does not belong to its group; the
-    bar is thin there.
+    Systems joined by a bar do not differ significantly. Demsar (2006) draws mean ranks over many data sets; this
+    diagram has the ranks and tests of one leaderboard. A bar is thin where it passes a system that does not belong to
+    its group.
 
     Args:
         board: The leaderboard.
@@ -462,7 +471,7 @@ def _draw_points(axes: Axes, points: Mapping[tuple[bool, bool], Sequence[tuple[f
 
     Args:
         axes: The axes to draw into.
-        points: (difference, confidence) of each pair. The keys are two flags: both systems have the same value of the
+        points: Difference and confidence of each pair. The keys are two flags: both systems have the same value of the
             attribute, and they differ significantly.
         by: The name of the attribute, for the legend.
         high: The largest difference on the axis; larger ones are drawn at the edge.
@@ -485,10 +494,10 @@ def _require_pairs(board: Leaderboard) -> None:
 
 
 def _group_by_level(decisions: Decisions, alpha: float) -> dict[int | None, list[PairDecision]]:
-    """Group pairs by their level of significance.
+    """Group pairs of systems by their level of significance.
 
-    The key is the index of the level in `_LEVELS`, the upper limits of the adjusted p-value. It is None for pairs
-    without a significant difference.
+    The key of a group is the index in `_LEVELS`, which lists the upper limits of adjusted p-values. It is None for
+    pairs without a significant difference.
     """
     levels: dict[int | None, list[PairDecision]] = {}
     for decision in decisions:
@@ -527,7 +536,7 @@ _GREY = "#777777"
 
 
 def draw_correlation(figure: Figure, result: StudyResult) -> None:
-    """Draw p-values for independent systems against p-values of paired tests.
+    """Draw p-values of tests for independent samples against those of paired tests.
 
     There is a mark for each pair of systems. The mark is filled if only the paired test is significant.
     """
@@ -536,7 +545,7 @@ def draw_correlation(figure: Figure, result: StudyResult) -> None:
 
 
 def draw_dependence(figure: Figure, result: StudyResult) -> None:
-    """Draw p-values with clusters as units against p-values with items as units.
+    """Draw p-values of tests of clusters (such as documents) against tests of items.
 
     There is a mark for each pair of systems. The mark is filled if the test decision differs.
     """
@@ -576,7 +585,7 @@ def compute_matrix_size(result: StudyResult) -> tuple[float, float]:
 def draw_replicability(figure: Figure, result: StudyResult) -> None:
     """Draw a matrix: on how many test sets each system beats each other system.
 
-    The numbers are lower bounds by Bonferroni's combination of p-values.
+    The numbers are lower bounds, which combine p-values by Bonferroni's method.
     """
     rows = result.finding.tables["pairs"]
     axes = figure.subplots()
@@ -593,9 +602,10 @@ def draw_replicability(figure: Figure, result: StudyResult) -> None:
                           va="center", color="white" if row["k_bonferroni"] > most / 2 else "black")
     every = 1 + len(names) // _LABELLED
     ticks = range(0, len(names), every)
+    short = shorten_names(names, LONGEST_NAME)
     numbered = ticks[::2] if len(names) > _ONE_DIGIT else ticks
     axes.set_xticks(numbered, [str(n + 1) for n in numbered])
-    axes.set_yticks(ticks, [f"{format_name(names[n])}  {n + 1}" for n in ticks])
+    axes.set_yticks(ticks, [f"{format_name(short[n])}  {n + 1}" for n in ticks])
     axes.set_xlabel("better than system")
     axes.tick_params(length=0, pad=1)
     axes.spines[:].set_visible(False)

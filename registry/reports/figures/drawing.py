@@ -160,12 +160,12 @@ def parse_look(width: str = "acl", height: str | None = None, font_size: float =
 _FORMS = (".svg", ".png", ".pdf", ".pgf")
 # The first font comes with matplotlib and measures all text; a viewer of SVG without this font uses one of the others.
 _FONTS = ["DejaVu Sans", "Verdana", "Bitstream Vera Sans"]
-_LONGEST = 24  # characters of a name that a figure has room for
+LONGEST_NAME = 24  # characters of a name that a figure has room for
 
 
 @contextmanager
 def drawing(path: Path, size: tuple[float, float], font: float = 7, dpi: int = 300) -> Iterator[Figure]:
-    """Provide an empty figure in a `with` block, and write it to a file at the end.
+    """Provide an empty figure for a `with` block, and write it to a file at the end.
 
     Args:
         path: The file to write. The ending (.svg, .png, .pdf, .pgf) selects the format.
@@ -241,7 +241,7 @@ def shorten_names(names: Sequence[str], longest: int) -> list[str]:
     return short
 
 
-def format_name(name: str, longest: int = _LONGEST) -> str:
+def format_name(name: str, longest: int = LONGEST_NAME) -> str:
     """Return a name in a form that figures can show.
 
     Names longer than `longest` characters are shortened in the middle. Characters that are invisible or not in the font

@@ -32,13 +32,21 @@ if TYPE_CHECKING:
 
 
 _LEAST = 1e-4  # the lower end, in a figure, of the band of p-values that begins at 0
+_MOST_INSIDE = 4  # series in a legend inside the axes
+_PITCH = 0.14  # inches between two lines of a legend
 _FEW, _FEWEST = 10, 3  # a share of fewer tests, or of fewer pairs of two domains, is not drawn
+
+
+def measure_domains(result: StudyResult) -> tuple[float, float]:
+    """Return the size in inches of the figure of `draw_domains`, with space for a long legend above."""
+    n = len({(row["tested_on"], row["other"]) for row in result.finding.tables["bands"]})
+    return COLUMN, 2.5 + (_PITCH * n if n > _MOST_INSIDE else 0)
 
 
 def draw_domains(figure: Figure, result: StudyResult) -> None:
     """Draw how often the better system in one domain is also better in another.
 
-    The share is drawn against the p-value in the first domain. Each two domains have their own marks.
+    The share is drawn against the p-value in the first domain. Each pair of domains has its own marks.
 
     Args:
         figure: An empty figure.
@@ -53,14 +61,14 @@ def draw_domains(figure: Figure, result: StudyResult) -> None:
 
 
 def draw_calibration(figure: Figure, result: StudyResult) -> None:
-    """Draw the share of correct decisions against the p-value, with intervals.
+    """Draw how often tests decide correctly, against the p-value, with intervals.
 
     p-values are grouped into intervals. A second mark shows the share that is expected if errors are normally
     distributed.
     """
     axes = figure.subplots()
     about, *rows = result.finding.tables["bands"]
-    draw_shares(axes, rows, 0, "share that is right")
+    draw_shares(axes, rows, 0, "correct decisions")
     known = [row for row in rows if row["expected"] is not None]
     axes.plot([compute_middle(row) for row in known], [100 * row["expected"] for row in known], "_", color="#000000",
               markersize=7, markeredgewidth=1, label="expected of normal noise")
@@ -68,7 +76,7 @@ def draw_calibration(figure: Figure, result: StudyResult) -> None:
     if about["share"] is not None:
         axes.annotate(f"{100 * about['share']:.1f} %", (compute_middle(about), 1.01),
                       xycoords=("data", "axes fraction"), ha="center", va="bottom")
-    set_share_axes(axes, "right (%)")
+    set_share_axes(axes, "correct decisions (%)")
 
 
 def draw_shares(axes: Axes, rows: Sequence[Row], k: int, label: str, least: int = _FEW) -> None:
@@ -92,7 +100,7 @@ def draw_shares(axes: Axes, rows: Sequence[Row], k: int, label: str, least: int 
 
 
 def compute_middle(row: Row) -> float:
-    """Return the geometric mean of the ends of an interval of p-values.
+    """Return where an interval of p-values is drawn: the geometric mean of its ends.
 
     A lower end of 0 is replaced by 0.0001.
     """
@@ -111,7 +119,10 @@ def set_share_axes(axes: Axes, label: str) -> None:
     axes.set_ylim(min(35, axes.get_ylim()[0]), 101.5)  # room for the legend below the line
     axes.set_xlabel("p, one-sided")
     axes.set_ylabel(label)
-    axes.legend(loc="lower left", handletextpad=0.3)
+    if len(axes.get_legend_handles_labels()[0]) > _MOST_INSIDE:
+        _add_legend_above(axes)
+    else:
+        axes.legend(loc="lower left", handletextpad=0.3)
 
 
 _MARKS = ("o", "^", "s", "D", "v", "P")
@@ -121,9 +132,9 @@ _SETTLED, _BEYOND = 0.99, 1.4
 
 
 def draw_curve(figure: Figure, result: StudyResult) -> None:
-    """Draw the confidence 1 - p of each pair against its gain, with fitted curves.
+    """Draw the confidence 1 - p of each pair against the gain, with fitted curves.
 
-    The gain is the absolute score difference. Marks distinguish test sets and groups of pairs.
+    The gain is the absolute score difference of the two systems. Marks distinguish test sets and groups of pairs.
     """
     axes = figure.subplots()
     tables = result.finding.tables
@@ -138,9 +149,10 @@ def draw_curve(figure: Figure, result: StudyResult) -> None:
 
 
 def draw_thresholds(figure: Figure, result: StudyResult) -> None:
-    """Draw the confidence 1 - p of each pair against its gain, with thresholds.
+    """Draw the confidence 1 - p of each pair against the gain, with thresholds.
 
-    The gain is the absolute score difference. A vertical line is the gain from which pairs of a group are significant.
+    The gain is the absolute score difference of the two systems. A vertical line is the gain from which pairs of a
+    group are significant.
     """
     axes = figure.subplots()
     tables = result.finding.tables
@@ -159,7 +171,13 @@ def draw_thresholds(figure: Figure, result: StudyResult) -> None:
 def draw_points(axes: Axes, rows: Sequence[Row], k: int, label: str) -> None:
     """Draw pairs of systems as points: the confidence 1 - p against the gain.
 
-    `k` is the number of the series, which selects the mark and the colour; `label` is its name in the legend.
+    The gain is the absolute score difference.
+
+    Args:
+        axes: The axes.
+        rows: The pairs of systems, each with `gain` and `confidence`.
+        k: The number of the series, which selects the mark and the colour.
+        label: The name of the series in the legend.
     """
     axes.plot([row["gain"] for row in rows], [row["confidence"] for row in rows], _MARKS[k % len(_MARKS)],
               color=COLOURS[k % len(COLOURS)], markersize=2.8, markerfacecolor="none", markeredgewidth=0.6,
@@ -167,9 +185,9 @@ def draw_points(axes: Axes, rows: Sequence[Row], k: int, label: str) -> None:
 
 
 def set_gain_axes(axes: Axes, rows: Sequence[Row], alpha: float, metric: str) -> None:
-    """Set up an axis of gains and an axis of confidences, with a line at 1 - alpha.
+    """Set up axes for score differences and confidences, with a line at 1 - alpha.
 
-    The axis of gains ends a little after the largest gain whose confidence is below 0.99.
+    The axis of gains (score differences) ends a little after the largest gain whose confidence is below 0.99.
 
     Args:
         axes: The axes.
@@ -186,7 +204,7 @@ def set_gain_axes(axes: Axes, rows: Sequence[Row], alpha: float, metric: str) ->
     axes.set_ylim(min([0.5, *(row["confidence"] for row in rows)]) - 0.01, 1.012)
     axes.set_xlabel(f"gain in {format_name(metric)}")
     axes.set_ylabel("1 - p, one-sided")
-    axes.legend(loc="lower right", handletextpad=0.3)
+    axes.legend(loc="lower right", handletextpad=0.3, frameon=True, facecolor="white", edgecolor="none")
 
 
 def get_metric(result: StudyResult) -> str:
@@ -277,13 +295,13 @@ _MOST = 6  # sizes whose pairs are drawn, each with its own mark
 
 
 def draw_sizes(figure: Figure, result: StudyResult) -> None:
-    """Draw the threshold of significant gains against the size of the test set.
+    """Draw which score differences are significant, against the size of the test set.
 
-    The upper axes show the confidence of pairs against the gain for several sizes. The lower axes show the threshold
-    for all sizes, and extrapolate it to larger sizes.
+    The upper axes show the confidence 1 - p of pairs against the score difference for several sizes. The lower axes
+    show the smallest significant difference for all sizes, and extrapolate it to larger sizes.
 
     Raises:
-        InputError: No size has a threshold.
+        InputError: No size has such a threshold.
     """
     tables = result.finding.tables
     if all(row["fitted"] is None for row in tables["sizes"]):
@@ -365,11 +383,14 @@ def _set_labels(axes: Axes, label: str) -> None:
     axes.set_xlim(left=0)
 
 
+_WIDE = 50  # a logarithmic axis whose ends have this ratio has fewer ticks
+
+
 def _set_plain_ticks(axes: Axes) -> None:
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    for axis, (low, high) in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
+        axis.set_major_locator(LogLocator(subs=(1, 3) if high > _WIDE * low else (1, 2, 5)))
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axis.set_minor_formatter(NullFormatter())
 
@@ -393,7 +414,7 @@ class Drawing:
 FIGURES: dict[str, Drawing] = {
     "thresholds": Drawing(draw_thresholds), "curve": Drawing(draw_curve),
     "test sizes": Drawing(draw_sizes, (COLUMN, 5.2)),
-    "calibration": Drawing(draw_calibration), "domains": Drawing(draw_domains),
+    "calibration": Drawing(draw_calibration), "domains": Drawing(draw_domains, measure_domains),
     "correlation": Drawing(draw_correlation, (COLUMN, 2.6)), "dependence": Drawing(draw_dependence, (COLUMN, 2.6)),
     "replicability": Drawing(draw_replicability, compute_matrix_size), "power": Drawing(draw_power, (COLUMN, 4.4)),
     "effects": Drawing(draw_effects, compute_lines_size), "best": Drawing(draw_best, compute_lines_size),

@@ -35,8 +35,9 @@ from registry.reports.boards import (
 )
 from registry.reports.columns import STANDING_KEYS, make_page_headings, select_fields
 from registry.reports.leads import find_lead, list_names
+from registry.reports.methods import describe_methods
 from registry.reports.paper_tables import render_latex_board, render_latex_wide
-from registry.reports.papers import bibtex, describe_methods
+from registry.reports.papers import bibtex
 from registry.studies.suites import MacroBoard
 
 Json = dict[str, Any]
@@ -61,11 +62,11 @@ def round_number(value: float | None, digits: int) -> float | None:
 
 
 def round_precisely(value: float | None, decimals: int) -> float | None:
-    """Round a number to six significant digits, or to more if it needs more decimals.
+    """Round to six significant digits, but to at least `decimals` + 1 decimals.
 
     Args:
         value: The number.
-        decimals: The decimals that people see. The result has at least one more.
+        decimals: The number of decimals that the page shows.
 
     >>> [round_precisely(number, 4) for number in (0.0123456789, 123.456789)]
     [0.0123457, 123.45679]
@@ -75,9 +76,9 @@ def round_precisely(value: float | None, decimals: int) -> float | None:
 
 
 def make_column(values: Iterable[Any]) -> Any:
-    """Return the values as a list, or as a single value if all are equal.
+    """Return a list of values, or the value itself if all are equal.
 
-    The page's script repeats a single value. Values that are lists always stay in a list.
+    The page's script repeats a single value. Values that are lists themselves always stay in a list.
     """
     column = [replace_undefined(value) for value in values]
     are_equal = len({json.dumps(value) for value in column}) == 1 and not isinstance(column[0], list)
@@ -110,16 +111,23 @@ def make_board_overview(boards: Sequence[Leaderboard]) -> Json:
 
     `rows` has the boards of whole test sets, and of facets too if these are few. `facets` has rows of further facets.
     """
-    rows = [{"facet": board.facet, **_make_overview_row(board, boards)} for board in boards]
+    rows = [{"facet": board.facet, **make_overview_row(board, boards)} for board in boards]
     whole = rows if len(rows) <= _ROWS else [row for row in rows if row["facet"] is None]
     return {"rows": whole, "facets": [] if whole is rows else [row for row in rows if row["facet"] is not None]}
 
 
-def _make_overview_row(board: Leaderboard, boards: Sequence[Leaderboard]) -> Json:
+def make_overview_row(board: Leaderboard, boards: Sequence[Leaderboard], page: str = "") -> Json:
+    """Return a leaderboard's row in an overview.
+
+    Args:
+        board: The leaderboard.
+        boards: All leaderboards of the task.
+        page: The address of the task's page; empty for a link on this page.
+    """
     lead = find_lead(board)
     names = [board.standings[n].display_name for n in lead.best]
     score = board.standings[lead.best[0]].score if lead.best else None
-    return {"link": make_board_link("", board), "title": describe_part(board, boards) or "all items",
+    return {"link": make_board_link(page, board), "title": describe_part(board, boards) or "all items",
             "best": list_names(names, _BEST) if names else "–", "score": make_number_format(board.decimals)(score),
             "n": len(board.standings), "better_than": str(lead)}
 
@@ -246,7 +254,11 @@ _REGIONS = ("d1_tp", "d1_fp", "d2_tp", "d2_fp", "shared_tp", "shared_fp")
 
 
 def number_systems(boards: Sequence[Leaderboard]) -> dict[Name, int]:
-    """Number the systems on a page from 0, by (team, system)."""
+    """Give each system a number on the page, from 0.
+
+    Returns:
+        The numbers, by (team, system).
+    """
     names = dict.fromkeys((standing.team, standing.system) for board in boards for standing in board.standings)
     return {name: n for n, name in enumerate(names)}
 
@@ -263,7 +275,7 @@ def make_details_data(numbers: Mapping[Name, int], details: Details) -> Json:
     return {"n": len(numbers), "team": make_column(team for team, _ in numbers),
             "system": make_column(system for _, system in numbers), "names": make_column(names),
             "versions": _make_versions(details, numbers), "runs": _make_runs(details, numbers),
-            "telling": _make_distinctive_items(details.distinctive_items, numbers),
+            "distinctive": _make_distinctive_items(details.distinctive_items, numbers),
             "regions": {regions.test_set: _make_regions(regions, numbers) for regions in details.regions}}
 
 
@@ -294,9 +306,10 @@ def _make_runs(details: Details, numbers: Mapping[Name, int]) -> Json:
 
 
 def _make_distinctive_items(distinctive: Sequence[DistinctiveItems], numbers: Mapping[Name, int]) -> Json:
-    """Return the items on which a system is better or worse than the other systems.
+    """Return the items on which a system differs most from the other systems.
 
-    If there are too many items for the page, both lists of each system (better and worse) have the same maximum length.
+    There are two lists for each system: items on which it is better, and worse. They are shortened to the same maximum
+    length if the page would have too many items.
 
     Args:
         distinctive: The items of each system.
@@ -312,7 +325,7 @@ def _make_distinctive_items(distinctive: Sequence[DistinctiveItems], numbers: Ma
             "items": items,
             **{key: make_column(getattr(system, key) for system in systems) for key in (
                 "test_set", "track", "best_alone", "worst_alone", "right_or_wrong")},
-            "telling": [[[places[item.item], round_number(item.score, _SCORE_DIGITS),
+            "differences": [[[places[item.item], round_number(item.score, _SCORE_DIGITS),
                           round_number(item.others, _SCORE_DIGITS), int(item.above), int(item.alone)]
                          for item in system_items] for system_items in shown]}
 
@@ -339,7 +352,9 @@ NEIGHBOURS = 10  # pairs of systems at most this many places apart are always in
 _P_VALUES, _DIFFERENCES = ("p_value", "p_adjusted"), ("difference", "ci_low", "ci_high")
 _FACTS = ("method", "resolved", "messages")
 COLUMNS = (*_P_VALUES, *_DIFFERENCES, "n_discordant", *_FACTS)
-_P_DIGITS = 4  # significant digits of p-values
+_P_DIGITS = 6  # significant digits of p-values; packed ones have four
+_TIES_AT = 5  # people see one digit less than the code has if its exponent is 5 (p from 0.01), and two less above
+_EXACT = 1e-9  # smaller relative errors are rounding errors of floats
 
 _NONE = 2**24 - 1
 _ZERO = 2**23  # the code of 0 in columns with negative numbers
@@ -350,8 +365,11 @@ _POWERS = np.array([float(f"1e{n}") for n in range(300)])
 def find_reaches(boards: Sequence[Leaderboard]) -> list[int | None]:
     """Decide how many pairs of each leaderboard a page contains.
 
-    A page cannot contain millions of pairs. The result for a large leaderboard is a number of places: the page has the
-    pairs of systems that are at most this many places apart. None means all pairs.
+    A page cannot contain millions of pairs. The page has the pairs of systems that are at most some number of places
+    apart on the leaderboard.
+
+    Returns:
+        This number for each leaderboard; None means all pairs.
     """
     room, reaches = PAIRS, list[int | None]()
     for board in boards:
@@ -431,13 +449,18 @@ def _count_places_between(decisions: Decisions) -> Ints:
 def pack_p_values(p: Floats) -> str:
     """Compress p-values to four significant digits, and return them as base64 text.
 
-    The code of p is `digits + 10_000 * exponent`, where p is the integer `digits` divided by `10**exponent`.
+    A p-value is the integer `digits` divided by `10**exponent`. It is stored as `digits + 10_000 * exponent`.
     """
     tiny = p < _TINY
     scaled = np.where(tiny, p * 10.0**_SCALE, p)
     with np.errstate(divide="ignore"):
         exponent = 3 - np.floor(np.nan_to_num(np.log10(scaled), nan=0.0, neginf=0.0)).astype(np.int64)
-    digits = np.rint(scaled * _POWERS[exponent])
+    exact = scaled * _POWERS[exponent]
+    digits = np.rint(exact)
+    # People see fewer digits. A second rounding must not turn 0.029549 into 0.0296, so its code is that of 0.02954.
+    is_tie = np.where(exponent == _TIES_AT, digits % 10 == 5, (exponent > _TIES_AT) & (digits % 100 == 50))
+    error = exact - digits
+    digits += np.where(is_tie & (np.abs(error) > _EXACT * digits), np.sign(error), 0)
     carried = digits == 10_000
     exponent -= carried
     return _pack_codes(np.where(carried, 1000, digits) + 10_000.0 * (exponent + _SCALE * tiny))
@@ -446,8 +469,10 @@ def pack_p_values(p: Floats) -> str:
 def pack_decimals(values: Floats) -> dict[str, Any] | None:
     """Compress numbers to integers with a common power of ten.
 
-    The largest number keeps six or seven significant digits. The result has the number of `decimals` and the `codes` as
-    base64 text. It is None if all numbers are undefined.
+    The largest number keeps six or seven significant digits.
+
+    Returns:
+        The number of `decimals`, and the `codes` as base64 text; None if all numbers are undefined.
     """
     known = np.where(np.isfinite(values), values, np.nan)
     if np.isnan(known).all():
@@ -460,8 +485,10 @@ def pack_decimals(values: Floats) -> dict[str, Any] | None:
 def pack_values(values: Sequence[Any]) -> dict[str, Any]:
     """Compress a column with few different values.
 
-    In the result, `of` lists the different values, and `codes` has the index of each value as base64 text. If all
-    values are equal, `codes` is None.
+    Returns:
+        `of`, a list of the different values; and `codes`, the index of each value as base64 text (None if all values
+            are
+        equal).
     """
     numbers = {value: code for code, value in enumerate(dict.fromkeys(values))}
     codes = np.array([numbers[value] for value in values], dtype=np.float64)
@@ -481,7 +508,10 @@ LATEX = 1000  # larger boards have no LaTeX on the page
 
 
 def make_board_key(board: Leaderboard) -> str:
-    """Return a digest of a leaderboard's signature and of the order of its systems."""
+    """Return a digest that identifies the results of a leaderboard and their order.
+
+    It is computed from the leaderboard's signature and the names of its systems.
+    """
     return digest_lines([board.signature, *(standing.submission for standing in board.standings)])[-16:]
 
 
@@ -493,7 +523,7 @@ def make_board_data(board: Leaderboard, boards: Sequence[Leaderboard], reach: in
         boards: All leaderboards of the page.
         reach: Include pairs of systems at most this many places apart; None: all pairs.
     """
-    comparison, n = board.comparison, len(board.standings)
+    comparison, n, methods = board.comparison, len(board.standings), describe_methods(board)
     format_score = make_number_format(board.decimals)
     # Python formats scores and intervals, so that the page rounds like all other forms.
     standings = {key: make_column(_get_standing_value(standing, key) for standing in board.standings)
@@ -513,7 +543,8 @@ def make_board_data(board: Leaderboard, boards: Sequence[Leaderboard], reach: in
         "undecided": make_column(_count_undecided(board)), "n_pairs": len(board.decisions),
         "pairs": make_pairs_data(board.decisions, n, reach, board.decimals) if board.decisions else None,
         "warnings": [message.described() for message in board.warnings],
-        "sentences": board.findings, "methods": describe_methods(board),
+        "sentences": board.findings, "methods": methods.text,
+        "references": [work.described() for work in methods.references],
         "latex": render_latex_board(board) if n <= LATEX else None,
     }
 
@@ -602,14 +633,15 @@ BESTS = 300  # best systems of a leaderboard, the last ones
 
 def make_histories_data(histories: Sequence[History], boards: Sequence[Leaderboard],
                         numbers: Mapping[Name, int]) -> Iterator[tuple[str, Json]]:
-    """Yield the history of the best system for each leaderboard that has one.
-
-    The first element is the index of the leaderboard on the page, as text.
+    """Yield the best systems over time of each leaderboard that has such a history.
 
     Args:
         histories: The histories of leaderboards.
         boards: The leaderboards of the page.
         numbers: The number of each system on the page, by (team, system).
+
+    Yields:
+        The index of the leaderboard on the page, as text; and its history.
     """
     by_key = {history.key: history for history in histories}
     for n, board in enumerate(boards):
@@ -632,7 +664,7 @@ SHOWN = 6  # numbers of a response with many numbers
 
 
 def make_items_data(items: Sequence[ItemView]) -> Iterator[tuple[str, Json]]:
-    """Yield each test set with the items and answers that a page shows.
+    """Yield the test sets with the items and answers that a page shows.
 
     A size limit decides how many items are included. All items of a test set have the same runs in the same order.
     """
@@ -686,16 +718,17 @@ def _make_item(view: ItemView, metrics: Sequence[str]) -> Json:
     golds = [[output.source, _make_response(view, output)] for output in view.outputs
              if output.system is None] if view.kind in ("text", "number") else []
     return {"item": view.item, "place": view.place, "facets": list(view.facets), "tokens": list(view.tokens),
-            "answers": _make_answers(view), "gold": golds, "said": [response for response, _ in responses],
+            "answers": _make_answers(view), "gold": golds, "contents": [response for response, _ in responses],
             "scores": [make_column(scores[n] for _, scores in responses) for n in range(len(metrics))],
             "by": "".join(DIGITS[n] for n in numbers) if len(responses) <= len(DIGITS) else numbers}
 
 
 def _make_answers(view: ItemView) -> Json:
-    """Return all different answers to an item that the gold or a system gives.
+    """Return the different answers that the gold or some system gives to an item.
 
-    `gold` is the number of answers in the gold. `sure` is the same number without answers that the gold marks as merely
-    possible.
+    Returns:
+        The answers; `gold`, the number of answers in the gold; and `sure`, the number of these without merely possible
+        answers.
     """
     answers = view.known
     keys: Json = {"key": [answer.key for answer in answers]}
@@ -723,10 +756,10 @@ def _parse_word(number: str) -> int | str:
 def _make_response(view: ItemView, output: SystemOutput) -> Any:
     """Return the answer of one system to an item, in a compact form for the page.
 
-    Texts are unchanged, and numbers are pairs [name, number]. A ranking has its first documents, the number of all
-    documents, and the number of those that the gold has. Other answers, such as spans, are two lists of indices into
-    `ItemView.known`: those that are incorrect or merely possible, and those that are missing. In trees, a word with an
-    incorrect arc is only in the first list.
+    Texts are unchanged. Numbers are pairs [name, number]. A ranking has its first documents, the number of all
+    documents, and the number of documents that are in the gold. Other answers, such as spans, are two lists of indices
+    into `ItemView.known`: incorrect or merely possible answers, and missing answers. In trees, a word with an incorrect
+    arc is only in the first list.
     """
     if view.kind == "text":
         return output.text
@@ -745,9 +778,9 @@ def _make_response(view: ItemView, output: SystemOutput) -> Any:
 
 
 def make_wide_data(boards: Sequence[Leaderboard], averages: Sequence[MacroBoard]) -> Iterator[Json]:
-    """Yield the wide board of each track for the page: its leaderboards side by side.
+    """Yield tables for the page with all leaderboards of a track side by side.
 
-    A track with a single column of scores has no wide board.
+    A track with a single column of scores has no such table.
     """
     for wide in make_wide_boards(boards, averages, boards[0].metric):
         if len(wide.columns) > 1:
@@ -761,11 +794,10 @@ def make_wide_data(boards: Sequence[Leaderboard], averages: Sequence[MacroBoard]
 
 
 def _make_wide_column(column: WideColumn, names: Sequence[str], boards: Sequence[Leaderboard]) -> Json:
-    """Return the data of one column of a wide board.
+    """Return the data of one column in a table of several leaderboards side by side.
 
-    A wide board shows several leaderboards side by side. A column that shows a leaderboard has the leaderboard's index
-    on the page. A column of averages has its own numbers. `at` has the position of each row's system in this
-    leaderboard or in these averages.
+    A column that shows a leaderboard has the leaderboard's index on the page. A column of averages has its own numbers.
+    `at` has the position of each row's system in this leaderboard or in these averages.
     """
     places = {name: n for n, name in enumerate(column.cells)}
     data: Json = {"name": column.name, "title": column.title, "better": column.better, "basis": column.basis,

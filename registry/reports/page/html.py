@@ -149,7 +149,7 @@ def make_page_data(contents: TaskBoards, folder: str | None = None) -> Json:
 
 
 def pair_files(boards: Sequence[Leaderboard]) -> Iterator[tuple[str, str]]:
-    """Yield name and content of the files with pairs that are too many for the page.
+    """Yield name and content of files with pairs, if they are too many for the page.
 
     The file `N/PLACE.js` has all pairs of one system: of the leaderboard with index N, and its system at index PLACE.
     Leaderboards whose pairs are all on the page have no files.

@@ -30,7 +30,7 @@ from registry.boards.site import (
 from registry.boards.snapshot import TaskBoards
 from registry.errors import counted, listed
 from registry.rendering.table import format_p_value, make_number_format
-from registry.reports.page.data import Json, dump_json, make_board_link
+from registry.reports.page.data import Json, dump_json, make_overview_row, make_result
 from registry.reports.page.html import load_script, load_styles, make_policy, render_template
 
 WIDTH, HEIGHT = 300, 84
@@ -95,10 +95,9 @@ def draw_skyline(board: Leaderboard) -> Skyline:
 
 
 def _find_scale(rows: Sequence[tuple[float, float | None, float | None]], sign: int) -> tuple[float, float]:
-    """Return the ends of the axis of scores.
+    """Return the ends of the axis of scores, which leaves out bad outliers.
 
-    The axis includes the best scores, but no bad scores that are outliers. The script of the task's page (plots.js) has
-    the same rule.
+    The script of the task's page (plots.js) has the same rule.
 
     Args:
         rows: The score of each system, and the ends of its confidence interval.
@@ -123,7 +122,6 @@ def _count_decimals(low: float, high: float) -> int:
 
 
 SEARCHED = 600_000  # characters of systems' names that people can search for
-_MOST_NAMES = 4  # systems in a sentence
 _DESCRIBED = 240  # characters of a description
 
 
@@ -142,16 +140,20 @@ def make_task_entry(file: str, contents: TaskBoards) -> Json:
         "description": description if len(description) <= _DESCRIBED else f"{description[:_DESCRIBED - 1]}…",
         "organisers": ", ".join(task.organisers), "held": task.date or "", "compared": contents.about.compared,
         "metric": board.metric_title, "test_set": board.test_set, "better": board.better,
-        "n_systems": len(board.standings), "n_items": board.comparison.n_items, **_find_first_systems(board),
-        "chart": draw_skyline(board), "notes": tuple(message.sentence for message in board.outdated),
-        "boards": [_make_board_entry(link, board) for board in boards],
+        "n_systems": len(board.standings), "n_items": board.comparison.n_items,
+        "result": make_result(board, boards), "chart": draw_skyline(board),
+        "notes": tuple(message.finding for message in board.outdated),
+        "boards": [make_overview_row(board, boards, link) for board in boards],
         "names": tuple(dict.fromkeys(standing.system for board in boards for standing in board.standings))}
 
 
 def select_searchable_names(entries: Sequence[Json]) -> Json:
-    """Return the system names that visitors of the index page can search, by task.
+    """Select the names of systems that visitors of the index page can search.
 
-    To limit the size of the page, tasks with very many names are left out; `left_out` is their number.
+    To limit the size of the page, tasks with very many names are left out.
+
+    Returns:
+        The names by task; and `left_out`, the number of tasks that are left out.
     """
     room, left_out, names = SEARCHED, 0, dict[str, Sequence[str]]()
     for entry in sorted(entries, key=lambda entry: len(entry["names"])):
@@ -161,36 +163,6 @@ def select_searchable_names(entries: Sequence[Json]) -> Json:
         else:
             left_out += 1
     return {"names": names, "left_out": left_out}
-
-
-def _make_board_entry(page: str, board: Leaderboard) -> Json:
-    best = board.standings[0].score if board.standings else None
-    return {"link": make_board_link(page, board), "title": board.title.removeprefix(f"{board.task}/"),
-            "n_systems": len(board.standings), "score": make_number_format(board.decimals)(best),
-            **_find_first_systems(board)}
-
-
-def _find_first_systems(board: Leaderboard) -> Json:
-    """Return the systems whose rank could be 1, for a sentence on the page.
-
-    Returns:
-        `first` has at most four names, `more` is the number of further systems, and `says` is a phrase that introduces
-        the names.
-    """
-    ranked = [n for n, ranks in enumerate(board.rank_ranges) if ranks is not None]
-    names = tuple(board.standings[n].display_name for n in ranked if (board.rank_ranges[n] or (0, 0))[0] == 1)
-    return {"first": names[:_MOST_NAMES], "more": max(0, len(names) - _MOST_NAMES),
-            "says": _describe_first_place(len(names), len(ranked))}
-
-
-def _describe_first_place(n_first: int, n_ranked: int) -> str:
-    if not n_ranked:
-        return "No system is ranked."
-    if n_ranked == 1:
-        return "One system is ranked:"
-    if n_first == 1:
-        return f"First of {counted(n_ranked, 'system')}:"
-    return f"{'All' if n_first == n_ranked else f'{n_first} of'} {n_ranked} systems share the first place:"
 
 
 STYLES = ("base.css", "about.css", "site.css")

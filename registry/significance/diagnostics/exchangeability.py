@@ -343,15 +343,10 @@ class _Differences(NamedTuple):
 
 
 def _error_of_distance(sizes: Floats) -> Floats:
-    """Return the standard error of mean - median, in standard errors of the mean.
-
-    The distribution is assumed to be symmetric. Let f be its density at the median. The asymptotic variance of the
-    median is 1 / (4 f^2 n), and its covariance with the mean is E|x| / (2 f n) (Ferguson 1999, Asymptotic joint
-    distribution of sample mean and a sample quantile). f is estimated by the normal distribution with the same median
-    absolute deviation.
-
-    Args:
-        sizes: Distances from the median in standard deviations, [units, pairs].
-    """
+    # The standard error of mean - median, in standard errors of the mean, for a symmetric distribution. Let f be its
+    # density at the median. The asymptotic variance of the median is 1 / (4 f^2 n), and its covariance with the mean
+    # is E|x| / (2 f n) (Ferguson 1999, Asymptotic joint distribution of sample mean and a sample quantile). f is
+    # estimated by the normal distribution with the same median absolute deviation. `sizes` are distances from the
+    # median in standard deviations.
     width = math.sqrt(math.pi / 2) * _DEVIATION * np.median(sizes, axis=0)  # 1 / (2 f)
     return np.asarray(np.maximum(np.sqrt(1 - 2 * width * sizes.mean(axis=0) + width**2), _LEAST_ERROR))

@@ -115,10 +115,5 @@ def depends_on_few_errors(statistics: Floats, items: JudgedItems) -> bool:
 
 
 def _estimate_error_size(judge: Floats) -> float:
-    """Return a plausible size of an error of the judge.
-
-    It is the standard deviation of the judge's scores, or the smallest distance between two of them, whichever is
-    larger; 0 if all scores are equal.
-    """
     values = np.unique(judge)
     return max(float(judge.std()), float(np.diff(values).min(initial=np.inf))) if len(values) > 1 else 0.0

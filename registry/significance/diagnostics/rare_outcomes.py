@@ -123,14 +123,6 @@ def _find_rare_classes(pairs: SystemPairs, few: int = _FEW_IN_CLASS) -> Iterator
 
 
 def _group_by_classes(classes_of_pairs: Flags) -> Iterator[tuple[Flags, Flags]]:
-    """Group the pairs of systems that have the same rare classes.
-
-    Args:
-        classes_of_pairs: Flags of the rare classes of each pair, [pairs, classes].
-
-    Yields:
-        For each group, the flags of its rare classes, [classes], and flags of its pairs, [pairs].
-    """
     if (classes_of_pairs == classes_of_pairs[:1]).all():  # the usual case, which takes less time
         yield from ((rare, np.ones(len(classes_of_pairs), dtype=bool)) for rare in classes_of_pairs[:1])
         return

@@ -102,11 +102,11 @@ def find_outlying_runs(matrix: Matrix) -> Message | None:
 
 
 def _is_far(of_system: Floats, scores: list[Floats]) -> bool:
-    """Return True if a system has a run that is far from its other runs.
+    """Return True if a system has a run with a score far from its other runs.
 
     Args:
         of_system: Scores of the runs of this system.
-        scores: Scores of the runs of every system.
+        scores: Scores of the runs of every system, which determine the usual spread.
     """
     from scipy.special import stdtr
 

@@ -80,14 +80,7 @@ def is_wide(differences: Ints) -> bool:
 
 
 def _estimate_width(variances: Floats, draws: int) -> Floats:
-    """Estimate the width of the range that contains nearly all sums of resamples.
-
-    The sums are approximated by a normal distribution.
-
-    Args:
-        variances: Variances of one unit (item or cluster).
-        draws: Number of units in a resample.
-    """
+    # of the range that contains nearly all sums of resamples, by a normal approximation
     return 2 * np.sqrt(-2 * LOG_OUTSIDE * draws * np.maximum(variances, 0))
 
 
@@ -153,7 +146,7 @@ def ideal_tail(observed: Observed, settings: Settings) -> Tail | None:
         return None
     parts = matrix.parts_of(observed.pair)
     if len(numerators) < 2:
-        return Tail(math.nan, "ideal", messages=Messages.of("one-unit"))
+        return Tail(math.nan, "ideal", messages=Messages.make("one-unit"))
     step, step_under = (math.gcd(*side) * float(np.abs(part).sum() / max(1, np.abs(whole).sum())) or 1.0
                         for side, part, whole in zip(matrix.quotient, parts, (numerators, denominators), strict=True))
     scale, unit_differences = step / step_under, matrix.difference(numerators[:, 0], numerators[:, 1])
@@ -179,7 +172,7 @@ def _tail(resamples: _Resamples, scale: float, settings: Settings) -> Tail:
     """
     u, w = resamples.observed
     if u and not (resamples.units[0] * w != u * resamples.units[1]).any():
-        return Tail(math.nan, "ideal", messages=Messages.of("constant-difference", over="resample"))
+        return Tail(math.nan, "ideal", messages=Messages.make("constant-difference", over="resample"))
     differences, n = _Differences(resamples), resamples.draws
     bar = extremity(differences.bar, settings.alternative)
     p = min(1.0, differences.extreme(bar, settings.alternative))
@@ -192,10 +185,10 @@ def _tail(resamples: _Resamples, scale: float, settings: Settings) -> Tail:
         log_p = float(np.logaddexp.reduce([resamples.log_undefined, resamples.log_tail(w, -2 * u), back]))
         p = math.exp(log_p)
     if log_p == -math.inf:
-        return Tail(math.nan, "ideal", messages=Messages.of("unreachable-difference"))
+        return Tail(math.nan, "ideal", messages=Messages.make("unreachable-difference"))
     tail = Tail(log_p, "ideal", p=p if counted else math.nan)
     if differences.undefined > MOST_UNDEFINED:
-        return replace(tail, messages=Messages.of("no-interval"))
+        return replace(tail, messages=Messages.make("no-interval"))
     is_dual = settings.interval == "dual"
     ends = _find_dual(differences, p, settings) if is_dual else _find_percentile(differences, settings)
     low, high = (scale * end / differences.grid for end in ends)
@@ -391,14 +384,7 @@ def _find_percentile(differences: _Differences, settings: Settings) -> tuple[flo
 
 
 def _find_last(tail: Callable[[int], float], level: float, low: int, high: int) -> float:
-    """Find the largest integer at which a decreasing probability exceeds a level.
-
-    Args:
-        tail: The probability as a function of an integer; it exceeds the level at `low`.
-        level: The level.
-        low: Smallest possible result.
-        high: A number above all possible results.
-    """
+    # `tail` decreases, and is above the level at `low`; `high` is above all possible results
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if tail(middle) > level * TIE else (low, middle)

@@ -183,17 +183,8 @@ class HalfSums:
         return float(np.logaddexp.reduce(bounds))
 
     def _compute_tail_bound(self, tilt: Floats, axis: int, edge: int, sign: int) -> float:
-        """Return Chernoff's bound of the log probability that a coordinate is too large.
-
-        The sum is random and its distribution is tilted. The bound is valid for any additional tilt. The function tries
-        tilts that grow by an eighth each; the best exponent is within 1 % of the optimum.
-
-        Args:
-            tilt: The exponential tilt under which the probability is computed.
-            axis: The coordinate, 0 or 1.
-            edge: The first value that is too large (or too small).
-            sign: 1 if larger values are beyond the edge, -1 if smaller ones are.
-        """
+        # Chernoff's bound is valid for any additional tilt. The tilts grow by an eighth each; the best exponent is
+        # within 1 % of the optimum.
         face, further = np.where(np.arange(2) == axis, edge, 0), np.zeros((len(_FURTHER), 2))
         further[:, axis] = sign * _FURTHER
         return float(self.log_scales(tilt + further, face).min() - self.log_scale(tilt, face))
@@ -383,10 +374,7 @@ def _is_small(vectors: Ints, low: Ints, high: Ints) -> bool:
 
 
 def _window(sums: HalfSums, low: Ints, high: Ints) -> float:
-    """Estimate the cost of the likely sums: their number times the distinct vectors.
-
-    The distribution is not tilted.
-    """
+    # cost of the likely sums of the distribution without a tilt: their number times the distinct vectors
     sides = np.minimum(18 * sums.deviations(np.zeros(2)), high - low) + 1
     return float(np.prod(sides)) * len(sums.counts)
 

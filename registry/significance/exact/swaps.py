@@ -142,9 +142,13 @@ class SignTail:
 
     @classmethod
     def prepare(cls, weights: Ints, threshold: int) -> SignTail:
-        """Prepare the probability that the sum of ±`weights` is at least `threshold`.
+        """Prepare the probability that a sum of weights with random signs is large.
 
         The signs of the given weights do not matter, and weights of 0 are dropped.
+
+        Args:
+            weights: Whole numbers.
+            threshold: The least sum that counts as large.
         """
         weights = np.abs(weights[weights != 0])
         common = common_divisor(weights)
@@ -184,7 +188,7 @@ class SignTail:
 
     @cached_property
     def _works(self) -> tuple[float, float, float]:
-        """Estimated costs of three algorithms, in additions.
+        """Estimated costs of three algorithms for the probability, in additions.
 
         The first one lists the sums of all subsets, the second one counts subsets by their sum, and the third one uses
         a Fourier transform.
@@ -207,7 +211,9 @@ def least_work(n: Ints) -> Floats:
 
 
 def log_sign_tail(weights: Ints, threshold: int) -> float:
-    """Return log P(sum of ±weights >= threshold), with random signs.
+    """Return the log probability that a sum of weights with random signs is large.
+
+    This is log P(sum of ±weights >= threshold).
 
     Args:
         weights: Whole numbers; their signs and zeros do not matter.

@@ -32,7 +32,8 @@ class PairTest(Value):
     Attributes:
         null: Null hypothesis.
         assumes: Assumptions.
-        citation: Source of the method.
+        citation: Sources of the method. A source of one option follows its value, as in `pooled=false: Welch 1947`.
+        called: The test in words, such as `a paired t-test`; options can change them (`description`).
         units: Units that can be tested: `item`, `cluster` or `response`; the first one is the default.
         takes_strata: True if the test resamples within strata.
         takes_runs: True if the runs of a system can be random.
@@ -48,6 +49,7 @@ class PairTest(Value):
     null: ClassVar[str]
     assumes: ClassVar[str]
     citation: ClassVar[str]
+    called: ClassVar[str] = ""
     units: ClassVar[tuple[Unit, ...]] = ("item", "cluster")
     takes_strata: ClassVar[bool] = False
     takes_runs: ClassVar[bool] = False
@@ -65,6 +67,11 @@ class PairTest(Value):
         super().__init_subclass__()
         if lacking := [option.name for option in fields(cls) if option.default is MISSING]:
             raise TypeError(f"option {lacking[0]!r} of the test {cls.name} has no default; every option needs one")
+
+    @property
+    def description(self) -> str:
+        """The test and its options in words for texts, such as `a paired permutation test`."""
+        return self.called or f"the test {self!r}"
 
     @property
     def is_one_sided(self) -> bool:
@@ -179,8 +186,8 @@ class PairTest(Value):
         else:
             parts = [(flags, Tails.make(np.full(np.count_nonzero(flags), log_p), "exact", messages=messages))
                      for flags, log_p, messages in (
-                         (~differ, 0.0, NO_MESSAGES), (unscored, np.nan, Messages.of("no-shared-scores")),
-                         (differ & undefined, np.nan, Messages.of("score-undefined")))]
+                         (~differ, 0.0, NO_MESSAGES), (unscored, np.nan, Messages.make("no-shared-scores")),
+                         (differ & undefined, np.nan, Messages.make("score-undefined")))]
             if open_.any():
                 parts.append((open_, self.tails(observed[open_], settings)))
             tails = Tails.join(len(observed), parts)

@@ -74,9 +74,17 @@ class Bootstrap(PairTest):
     families: ClassVar[tuple[str, ...] | None] = tuple(FAMILIES)
     takes_strata: ClassVar[bool] = True
     citation: ClassVar[str] = "Efron and Tibshirani 1993, chapter 16; Berg-Kirkpatrick et al. 2012, section 2"
+    called: ClassVar[str] = "a paired bootstrap test"
     takes_runs: ClassVar[bool] = True
     draws_intervals: ClassVar[bool] = True
     variant: Literal["recentred", "studentized", "berg-kirkpatrick-2012"] = "recentred"
+
+    @property
+    def description(self) -> str:
+        """The test and its options in words."""
+        if self.variant == "studentized":
+            return f"{self.called} of the studentized difference (bootstrap-t)"
+        return self.called
 
     @property
     def is_one_sided(self) -> bool:
@@ -113,7 +121,7 @@ class Bootstrap(PairTest):
             return _test_resamples(pairs, _test_gains, settings)
         if not may_be_ideal(matrix, settings):
             return _test_resamples(pairs, _test_recentred, settings)
-        shared = np.flatnonzero(matrix.denominators[pairs.a] == matrix.denominators[pairs.b])
+        shared = np.flatnonzero(matrix.denominator_groups[pairs.a] == matrix.denominator_groups[pairs.b])
         coarse = shared[~have_too_many_sums(pairs[shared])]
         alone = settings
         if matrix.is_mean and settings.execution.cluster is None:  # lattices are small: threads would save no time
@@ -122,7 +130,10 @@ class Bootstrap(PairTest):
                                coarse, alone, "pairs to compute")
 
     def gives_intervals(self, matrix: Matrix) -> bool:  # noqa: ARG002
-        """Return True, except for the variant `berg-kirkpatrick-2012`."""
+        """Return True if the test computes confidence intervals of differences.
+
+        All variants except `berg-kirkpatrick-2012` do.
+        """
         return self.variant != "berg-kirkpatrick-2012"
 
     def score_intervals(self, matrix: Matrix, settings: Settings) -> Floats:
@@ -181,16 +192,6 @@ def _test_recentred(pairs: ObservedPairs, scores: Floats, settings: Settings) ->
 
 
 def _get_undefined_code(pairs: ObservedPairs, n: int, result: Recentred, settings: Settings) -> str:
-    """Return the code of the message why a pair has no interval or no p-value.
-
-    The code is empty if the pair has both.
-
-    Args:
-        pairs: All pairs of systems.
-        n: Index of the pair.
-        result: Counts of the pair's resampled differences.
-        settings: Settings of the test.
-    """
     if not result.moves and pairs.difference[n]:
         return _CONSTANT.code
     if not result.extremes and not is_reachable(pairs[n], settings.alternative):
@@ -210,15 +211,15 @@ def _test_gains(pairs: ObservedPairs, scores: Floats, settings: Settings) -> Tai
     """
     def count(o: Observed) -> Tail:
         if not o.difference:
-            return Tail(0.0, "monte-carlo", resamples=settings.resamples, messages=Messages.of("no-gain"))
+            return Tail(0.0, "monte-carlo", resamples=settings.resamples, messages=Messages.make("no-gain"))
         gains = math.copysign(1, o.difference) * o.matrix.difference(*(scores[system] for system in o.pair))
         if not (np.abs(gains - abs(o.difference)) > tolerance(o)).any():
             return Tail(math.nan, "monte-carlo", resamples=settings.resamples, messages=Messages((_CONSTANT,)))
         s = int(np.count_nonzero(~(gains <= 2 * abs(o.difference) + tolerance(o))))  # undefined ones are extreme
         if not s and not is_reachable(o, "greater" if o.difference > 0 else "less", strictly=True):
             return Tail(math.nan, "monte-carlo", resamples=settings.resamples,
-                        messages=Messages.of("unreachable-difference"))
-        messages = Messages.of("share-of-resamples", plus_one=not s)
+                        messages=Messages.make("unreachable-difference"))
+        messages = Messages.make("share-of-resamples", plus_one=not s)
         tail = replace(monte_carlo_tail(s, settings.resamples), messages=messages)
         if not s:
             return tail
@@ -250,13 +251,13 @@ def _test_studentized(drawn: Floats, difference: float, error: float, settings: 
         return Tail(0.0, "monte-carlo", resamples=len(drawn))
     if not error:
         return Tail(math.nan, "monte-carlo", resamples=len(drawn),
-                    messages=Messages.of("constant-difference", over="unit"))
+                    messages=Messages.make("constant-difference", over="unit"))
     statistic, alternative = difference / error, settings.alternative
     bar, slack = extremity(statistic, alternative), studentized.TOLERANCE * abs(statistic)
     results = count_by_sorting(extremity(drawn, alternative), bar, slack, dual_rank(settings))
     tail = replace(monte_carlo_tail(results.extremes, len(drawn)), statistic=abs(statistic))
     if results.undefined > MOST_UNDEFINED * len(drawn):
-        return replace(tail, messages=Messages.of("no-interval"))
+        return replace(tail, messages=Messages.make("no-interval"))
     if settings.interval == "dual":
         reach = np.array([results.reach])
         low, high = (float(end[0]) * error for end in dual_interval(statistic, reach, bar, slack, alternative))

@@ -46,6 +46,7 @@ class Crossed(PairTest):
     assumes: ClassVar[str] = ("items and runs are independent draws; averages over the items of a run, and over runs, "
                               "prompts, annotators or seeds, are nearly normal")
     citation: ClassVar[str] = "Cornfield and Tukey 1956; Banerjee 1961"
+    called: ClassVar[str] = "a t-test with crossed random factors"
     families: ClassVar[tuple[str, ...] | None] = tuple(name for name in FAMILIES if name != "pair")
     takes_runs: ClassVar[bool] = True
     over: Over = "all"
@@ -83,7 +84,7 @@ class Crossed(PairTest):
         The confidence interval contains all differences that the test does not reject.
         """
         if pairs.matrix.n_units < 2 and self.over in ("all", "items"):
-            return Tails.make(np.full(len(pairs), math.nan), "asymptotic", messages=Messages.of("one-unit"))
+            return Tails.make(np.full(len(pairs), math.nan), "asymptotic", messages=Messages.make("one-unit"))
         squared, degrees = cross_runs(pairs.matrix).bounds([o.pair for o in pairs], self.over)
         log_ps = compute_log_p(pairs.difference, squared, degrees, settings.alternative)
         sides = 1 if settings.alternative == "two-sided" else 2

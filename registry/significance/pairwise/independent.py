@@ -139,6 +139,7 @@ class Fisher(PairTest):
     null: ClassVar[str] = "candidates that only A accepts and candidates that only B accepts are equally often right"
     assumes: ClassVar[str] = "every candidate is judged once, so that the two regions are independent samples"
     citation: ClassVar[str] = "Evert 2004, section 3.3"
+    called: ClassVar[str] = "Fisher's exact test of the answers that only one of the two systems gives"
     families: ClassVar[tuple[str, ...] | None] = ("prf",)
     units: ClassVar[tuple[Unit, ...]] = ("response",)
     rule: Rule = "point"
@@ -206,14 +207,7 @@ def compute_error_ratio(x: Floats, y: Floats) -> float:
 
 
 def _deviations(values: Floats, scores: Floats) -> Floats:
-    """Return the deviations of values from their mean.
-
-    If the values differ only by rounding errors, all deviations are 0.
-
-    Args:
-        values: The values.
-        scores: Scores from which the values were computed; they determine the size of rounding errors.
-    """
+    # values that differ only by the rounding errors of the scores are equal
     if np.ptp(values) <= ROUNDING * np.abs(scores).max():
         return np.zeros_like(values)
     return np.asarray(values - values.mean())
@@ -266,9 +260,15 @@ class TwoSampleT(IndependentTest):
     assumes: ClassVar[str] = ("the systems' results are independent of each other, with nearly normal means; if "
                               "pooled, they have equal variances, or both systems have the same number of units, at "
                               "least ten")
-    citation: ClassVar[str] = "Student 1908; Yeh 2000, section 2.1; Welch 1947"
+    citation: ClassVar[str] = "Student 1908; Yeh 2000, section 2.1; pooled=false: Welch 1947"
+    called: ClassVar[str] = "Student's t-test of two independent samples"
     of_unit_scores: ClassVar[bool] = True
     pooled: bool = True
+
+    @property
+    def description(self) -> str:
+        """The test and its options in words."""
+        return self.called if self.pooled else "Welch's t-test of two independent samples"
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
         """Warn of pairs in which the system with fewer items varies more.
@@ -289,19 +289,13 @@ class TwoSampleT(IndependentTest):
         """
         squared, degrees = (_estimate_pooled if self.pooled else _estimate_unpooled)(a, b)
         if not squared:
-            return Tail(math.nan, "asymptotic", messages=Messages.of("constant-scores"))
+            return Tail(math.nan, "asymptotic", messages=Messages.make("constant-scores"))
         t = float(o.matrix.difference(a.mean(), b.mean())) / math.sqrt(squared)
         return Tail(log_t_p(t, degrees, alternative), "asymptotic", statistic=abs(t), favours=t)
 
 
 def _estimate_pooled(a: Floats, b: Floats) -> tuple[float, float]:
-    """Return the squared standard error of a difference of means.
-
-    The two samples are assumed to have a common variance, as in Student's test.
-
-    Returns:
-        The squared standard error, and its degrees of freedom.
-    """
+    # squared standard error of the difference of means and its degrees of freedom, with a common variance (Student)
     n, m = len(a), len(b)
     if min(n, m) < 2:
         return 0.0, 0
@@ -309,13 +303,7 @@ def _estimate_pooled(a: Floats, b: Floats) -> tuple[float, float]:
 
 
 def _estimate_unpooled(a: Floats, b: Floats) -> tuple[float, float]:
-    """Return the squared standard error of a difference of means.
-
-    The two samples can have different variances.
-
-    Returns:
-        The squared standard error, and its degrees of freedom by Welch (1947).
-    """
+    # squared standard error of the difference of means and its degrees of freedom, with two variances (Welch 1947)
     if min(len(a), len(b)) < 2:
         return 0.0, 0
     shares = [squares / (len(x) - 1) / len(x) for x, squares in zip((a, b), _square_sums(a, b), strict=True)]
@@ -371,7 +359,13 @@ class BinomialZ(_Proportions):
     null: ClassVar[str] = "the two proportions are equal"
     assumes: ClassVar[str] = "the systems' results are independent of each other, and so are the counted answers"
     citation: ClassVar[str] = "Harnett 1982, section 8.11; Yeh 2000, section 2.1"
+    called: ClassVar[str] = "a z-test of two independent proportions"
     pooled: bool = True
+
+    @property
+    def description(self) -> str:
+        """The test and its options in words."""
+        return self.called if self.pooled else f"{self.called} with separate variances"
 
     def compare_samples(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:  # noqa: ARG002
         """Compute the p-value of the difference of two proportions, divided by its error.
@@ -380,7 +374,7 @@ class BinomialZ(_Proportions):
         """
         z = self.z(o, pooled=self.pooled)
         if math.isnan(z):
-            return Tail(math.nan, "asymptotic", messages=Messages.of("constant-proportions"))
+            return Tail(math.nan, "asymptotic", messages=Messages.make("constant-proportions"))
         return Tail(log_normal_p(z, alternative), "asymptotic", statistic=abs(z))
 
 
@@ -398,7 +392,13 @@ class ChiSquared(_Proportions):
     null: ClassVar[str] = "the ratio of hits to misses is the same for both systems"
     assumes: ClassVar[str] = "the systems' results are independent of each other, and so are the counted answers"
     citation: ClassVar[str] = "Pearson 1900; Yeh 2000, section 2.2"
+    called: ClassVar[str] = "Pearson's chi-squared test of two independent samples"
     correction: bool = False
+
+    @property
+    def description(self) -> str:
+        """The test and its options in words."""
+        return f"{self.called} with Yates's continuity correction" if self.correction else self.called
 
     def compare_samples(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:  # noqa: ARG002
         """Compute the p-value of Pearson's chi-squared statistic.
@@ -408,7 +408,7 @@ class ChiSquared(_Proportions):
         """
         z = self.z(o, pooled=True)
         if math.isnan(z):
-            return Tail(math.nan, "asymptotic", messages=Messages.of("empty-column"))
+            return Tail(math.nan, "asymptotic", messages=Messages.make("empty-column"))
         if self.correction:
             hits, totals = (part.sum(axis=0) for part in o.matrix.parts_of(o.pair))
             deviation = abs(hits[0] - hits.sum() * totals[0] / totals.sum())
@@ -428,6 +428,7 @@ class RankSum(IndependentTest):
     null: ClassVar[str] = "scores of units have the same distribution for both systems"
     assumes: ClassVar[str] = "the systems' results are independent of each other, and have equal variances"
     citation: ClassVar[str] = "Mann and Whitney 1947; Conover 1999, section 5.1"
+    called: ClassVar[str] = "the rank-sum test of two independent samples"
     of_unit_scores: ClassVar[bool] = True
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:

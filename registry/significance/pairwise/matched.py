@@ -37,9 +37,15 @@ class Sign(PairTest):
     null: ClassVar[str] = "a unit in which the systems differ favours either system with equal probability"
     assumes: ClassVar[str] = "units are independent of each other; the size of a difference does not count"
     citation: ClassVar[str] = "Conover 1999, section 3.4; Yeh 2000, section 3.1"
+    called: ClassVar[str] = "the sign test"
     of_unit_scores: ClassVar[bool] = True
     is_permutation_test = True
     tie: float = 0.0
+
+    @property
+    def description(self) -> str:
+        """The test and its options in words."""
+        return f"{self.called} (ties: differences up to {self.tie:g})" if self.tie else self.called
 
     def __post_init__(self) -> None:
         """Raise an error if the option `tie` is negative or infinite."""
@@ -82,10 +88,17 @@ class McNemar(PairTest):
     name: ClassVar[str] = "mcnemar"
     null: ClassVar[str] = "if only one system gets an item right, both systems are equally likely to be that system"
     assumes: ClassVar[str] = "items are independent of each other and each is right or wrong"
-    citation: ClassVar[str] = "McNemar 1947"
+    citation: ClassVar[str] = "McNemar 1947; variant=mid-p: Fagerland et al. 2013"
+    called: ClassVar[str] = "McNemar's test"
     units: ClassVar[tuple[Unit, ...]] = ("item",)
     families: ClassVar[tuple[str, ...] | None] = ("ratio", "prf")
     variant: Literal["exact", "mid-p", "chi-squared", "corrected"] = "exact"
+
+    @property
+    def description(self) -> str:
+        """The test and its options in words."""
+        return {"exact": "McNemar's exact test", "mid-p": "McNemar's mid-p test",
+                "corrected": f"{self.called} with continuity correction"}.get(self.variant, self.called)
 
     @property
     def is_permutation_test(self) -> bool:
@@ -127,9 +140,9 @@ def _count_favoured(pairs: ObservedPairs) -> tuple[Ints, Ints]:
 
 
 class Wilcoxon(PairTest):
-    """Wilcoxon's signed-rank test of two systems' scores in single units.
+    """Wilcoxon's signed-rank test; units with equal scores are ignored.
 
-    A unit is an item or a cluster. Units with equal scores are ignored, and tied differences share their mean rank.
+    A unit is an item or a cluster. Tied differences share their mean rank.
 
     Attributes:
         variant: `exact`: the distribution over all signs of the ranks, also with ties; above about 2,000 units the
@@ -141,6 +154,7 @@ class Wilcoxon(PairTest):
     null: ClassVar[str] = "differences in a unit are symmetric about 0"
     assumes: ClassVar[str] = "units are independent of each other; their differences can be ranked against each other"
     citation: ClassVar[str] = "Wilcoxon 1945; Conover 1999, section 5.7"
+    called: ClassVar[str] = "Wilcoxon's signed-rank test"
     of_unit_scores: ClassVar[bool] = True
     variant: Literal["exact", "normal"] = "exact"
 
@@ -190,6 +204,7 @@ class MatchedT(PairTest):
     null: ClassVar[str] = "the mean difference of a unit is 0"
     assumes: ClassVar[str] = "units are independent of each other, and their mean difference is nearly normal"
     citation: ClassVar[str] = "Student 1908; Yeh 2000, section 3.1; Dror et al. 2018, section 3.2.1"
+    called: ClassVar[str] = "a paired t-test"
     of_unit_scores: ClassVar[bool] = True
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
@@ -197,7 +212,10 @@ class MatchedT(PairTest):
         return (warning._replace(where=warning.where & are_means(pairs)) for warning in find_skewed(pairs))
 
     def gives_intervals(self, matrix: Matrix) -> bool:
-        """Return True if the scores are means of the scores of items or clusters."""
+        """Return True if the test computes confidence intervals of differences.
+
+        It does if the scores of the systems are means of the scores of items or clusters.
+        """
         return matrix.is_mean
 
     def tail(self, o: Observed, settings: Settings) -> Tail:
@@ -212,7 +230,7 @@ class MatchedT(PairTest):
         if not differences.any():
             return Tail(0.0, "exact")
         if n < 2 or np.ptp(differences) <= slack:
-            return Tail(math.nan, "asymptotic", messages=Messages.of("constant-difference", over="unit"))
+            return Tail(math.nan, "asymptotic", messages=Messages.make("constant-difference", over="unit"))
         mean, error = float(differences.mean()), float(differences.std(ddof=1)) / math.sqrt(n)
         tail = Tail(log_t_p(mean / error, n - 1, settings.alternative), "asymptotic", statistic=abs(mean / error),
                     favours=mean)
@@ -242,13 +260,14 @@ class Bounded(PairTest):
     null: ClassVar[str] = "the mean difference of a unit is 0"
     assumes: ClassVar[str] = "units are independent of each other; scores have a lower and an upper bound"
     citation: ClassVar[str] = "Waudby-Smith and Ramdas 2024"
+    called: ClassVar[str] = "a betting test of bounded scores"
 
     def own_refusal(self, matrix: Matrix) -> str | None:
         """Return the reason why the test does not apply; None if it does.
 
         It requires scores with two bounds, and means with the same denominators for all systems.
         """
-        if matrix.quotient is None or len(set(matrix.denominators.tolist())) > 1:
+        if matrix.quotient is None or len(set(matrix.denominator_groups.tolist())) > 1:
             return ("bounded compares means over denominators that all systems share; take permutation or "
                     "bootstrap(variant=studentized)")
         if not all(map(math.isfinite, matrix.score_range)):

@@ -78,11 +78,17 @@ class Permutation(PairTest):
     name: ClassVar[str] = "permutation"
     null: ClassVar[str] = "in every unit, the outputs of the two systems are exchangeable"
     assumes: ClassVar[str] = "units are independent of each other; the two systems may be correlated"
-    citation: ClassVar[str] = "Noreen 1989; Yeh 2000, section 3.2; Deutsch, Dror and Roth 2021 (correlations)"
+    citation: ClassVar[str] = "Noreen 1989; Yeh 2000, section 3.2; correlations: Deutsch, Dror and Roth 2021"
+    called: ClassVar[str] = "a paired permutation test"
     families: ClassVar[tuple[str, ...] | None] = tuple(FAMILIES)
     takes_runs: ClassVar[bool] = True
     is_permutation_test = True  # if runs are random, whole runs are swapped
     studentized: bool = False
+
+    @property
+    def description(self) -> str:
+        """The test and its options in words."""
+        return f"{self.called} of the studentized difference" if self.studentized else self.called
 
     def own_refusal(self, matrix: Matrix) -> str | None:
         """Return the reason why the scores cannot be studentized or the runs permuted.
@@ -176,11 +182,6 @@ def _compute_exact(observed: Observed, settings: Settings) -> Tail | None:
 
 
 def _list_swaps(units: int) -> Ints:
-    """Return all 2^n ways to swap two systems in n units (items or clusters).
-
-    Returns:
-        [ways, units]: 1 means that a unit is swapped, 0 that it is not.
-    """
     ways: Ints = np.arange(2**units)[:, None] >> np.arange(units) & 1
     return ways
 
@@ -252,6 +253,7 @@ class ResponsePermutation(PairTest):
     null: ClassVar[str] = "if only one system gives a response, both systems are equally likely to be that system"
     assumes: ClassVar[str] = "responses are independent of each other, even if they belong to the same item"
     citation: ClassVar[str] = "Yeh 2000, sections 3.2 and 3.3"
+    called: ClassVar[str] = "a permutation test of the responses that only one of the two systems gives"
     families: ClassVar[tuple[str, ...] | None] = ("prf",)
     units: ClassVar[tuple[Unit, ...]] = ("response", "item", "cluster")
     is_permutation_test = True

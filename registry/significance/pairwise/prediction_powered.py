@@ -49,8 +49,14 @@ class PredictionPowered(PairTest):
     assumes: ClassVar[str] = ("people scored a random sample of the items, or each item with a known probability; "
                               "means over items with human judgements are nearly normal")
     citation: ClassVar[str] = "Angelopoulos et al. 2023; Angelopoulos, Duchi and Zrnic 2023 (PPI++)"
+    called: ClassVar[str] = "a prediction-powered test"
     families: ClassVar[tuple[str, ...] | None] = ("additive",)
     variant: Literal["t", "normal", "bootstrap"] = "t"
+
+    @property
+    def description(self) -> str:
+        """The test and its options in words."""
+        return f"a prediction-powered {({'t': 't-test', 'normal': 'z-test'}.get(self.variant, 'bootstrap test'))}"
 
     def own_refusal(self, matrix: Matrix) -> str | None:
         """Return the reason why the test does not apply; None if it does.
@@ -102,9 +108,9 @@ class PredictionPowered(PairTest):
     def _tail(self, differences: Floats, items: JudgedItems, settings: Settings) -> Tail:
         mean = _Mean.estimate(differences, items, normal=self.variant == "normal")
         if mean.n_scored < _FEWEST:
-            return Tail(math.nan, "asymptotic", messages=Messages.of("few-judged-pairs", least=_FEWEST))
+            return Tail(math.nan, "asymptotic", messages=Messages.make("few-judged-pairs", least=_FEWEST))
         if not mean.error:
-            return Tail(math.nan, "asymptotic", messages=Messages.of("constant-difference", over="unit"))
+            return Tail(math.nan, "asymptotic", messages=Messages.make("constant-difference", over="unit"))
         z, alternative = mean.score / mean.error, settings.alternative
         log_p = (log_normal_p(z, alternative) if math.isinf(mean.degrees) else log_t_p(z, mean.degrees, alternative))
         reach = mean.quantile((1 - settings.confidence) / (2 if alternative == "two-sided" else 1)) * mean.error

@@ -68,16 +68,16 @@ class _SharedGold(PairTest):
         together = matrix.coefficient.weighted(matrix.x[:, a], matrix.x[:, b], np.ones((1, n)))
         # Rejection rates at 5 % for normal variables: 5.5 % if rho = .4, 8 to 9 % if rho = .8 (tests/significance).
         is_spearman = matrix.coefficient is SPEARMAN
-        messages = Messages.of("approximate-for-ranks") if is_spearman else Messages()
+        messages = Messages.make("approximate-for-ranks") if is_spearman else Messages()
         if together[0] >= 1 - ROUNDING:  # predictions are equal up to scale, and so are the correlations
             return Tail(0.0, "asymptotic", messages=messages)
         if n <= 3:
-            return Tail(math.nan, "asymptotic", messages=Messages.of("needs-items", least=4))
+            return Tail(math.nan, "asymptotic", messages=Messages.make("needs-items", least=4))
         if max(abs(together[0]), *np.abs(scores[[a, b]])) >= 1 - ROUNDING:
-            return Tail(math.nan, "asymptotic", messages=Messages.of("perfect-correlation"))
+            return Tail(math.nan, "asymptotic", messages=Messages.make("perfect-correlation"))
         statistic = float(self.statistic(scores[[a]], scores[[b]], together, n)[0])
         if math.isnan(statistic):
-            return Tail(math.nan, "asymptotic", messages=Messages.of("gold-is-sum"))
+            return Tail(math.nan, "asymptotic", messages=Messages.make("gold-is-sum"))
         log_p = self.log_p(float(matrix.difference(np.array(statistic), np.zeros(()))), n, settings.alternative)
         return Tail(log_p, "asymptotic", statistic=abs(statistic), messages=messages)
 
@@ -107,6 +107,7 @@ class Williams(_SharedGold):
 
     name: ClassVar[str] = "williams"
     citation: ClassVar[str] = "Williams 1959; Steiger 1980, equation 7; Graham and Baldwin 2014"
+    called: ClassVar[str] = "Williams' test of two dependent correlations"
 
     def statistic(self, r_a: Floats, r_b: Floats, r_ab: Floats, n: int) -> Floats:
         """Return Williams' T2, which is Student's t under the null (n - 3 degrees)."""
@@ -128,6 +129,7 @@ class Steiger(_SharedGold):
 
     name: ClassVar[str] = "steiger"
     citation: ClassVar[str] = "Steiger 1980, equations 10 and 14"
+    called: ClassVar[str] = "Steiger's test of two dependent correlations"
 
     def statistic(self, r_a: Floats, r_b: Floats, r_ab: Floats, n: int) -> Floats:
         """Return Steiger's Z1*, which is standard normal under the null hypothesis.

@@ -32,9 +32,9 @@ _PACKED_UNITS = 2**9  # units whose counts are converted together; they fit into
 
 @dataclass(frozen=True, eq=False)
 class Packing:
-    """Several columns of small counts, stored in one column of float64.
+    """Rule that stores several columns of small counts in one column of float64.
 
-    This makes sums over resamples of items faster. If n counts are at most m, the sum of n counts is at most n m. So
+    Sums over resamples of items are then faster. If n counts are at most m, the sum of n counts is at most n m. So
     three columns with sums of 17 bits each fit into the 53 bits of exact whole numbers in float64: the first column,
     plus 2^17 times the second, plus 2^34 times the third. A product in float64 costs as much as two in float32, so
     packing three or more columns saves time.
@@ -63,9 +63,13 @@ class Packing:
         return None
 
     def pack(self, columns: NDArray[Any]) -> Floats:
-        """Pack many columns of counts into few columns.
+        """Store many columns of counts in few columns.
 
-        The shape [rows, columns] becomes [rows, packed columns].
+        Args:
+            columns: The columns, [rows, columns].
+
+        Returns:
+            The packed columns, [rows, packed columns].
         """
         packed = np.zeros((len(columns), len(self.groups[0])), order="F")
         for group, shift in zip(self.groups, accumulate(self.bits[:-1], initial=0), strict=True):
@@ -74,11 +78,11 @@ class Packing:
         return packed
 
     def compute_sums(self, packed: Floats, counts: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-        """Compute the sums of all columns over resamples, from packed columns.
+        """Compute the sums of all original columns over resamples, from packed columns.
 
         Args:
             packed: Result of `pack`.
-            counts: Count of every unit (item or cluster), [units, resamples].
+            counts: How often each resample contains each unit (item or cluster), [units, resamples].
             dtype: Type of the sums.
 
         Returns:
@@ -195,21 +199,25 @@ class Columns:
                    (order + (order >= len(stored)))[places], (statistics.shape[1], statistics.shape[2]))
 
     def select_units(self, units: Ints) -> Columns:
-        """Return the columns for some items or clusters, whose indices must increase."""
+        """Return the columns with only some rows (items or clusters).
+
+        Args:
+            units: Indices of the rows, in ascending order.
+        """
         places = np.searchsorted(units, self.exceptions)
         is_selected = np.isin(self.exceptions, units)
         return replace(self, stored=self.stored[units], exceptions=places[is_selected],
                        deviations=self.deviations[is_selected])
 
     def list_blocks(self) -> list[slice]:
-        """Return slices of rows; the rows of a slice are summed by one matrix product."""
+        """Return slices of rows that are small enough for one matrix product."""
         units = self.stored.shape[0]
         is_ready = self.packing or (self.stored.dtype == self.dtype and isinstance(self.stored, np.ndarray))
         step = _READY_UNITS if is_ready else _CONVERTED_UNITS
         return [slice(start, min(start + step, units)) for start in range(0, units, step)]
 
     def compute_sums(self, counts: NDArray[Any], units: slice = slice(None)) -> NDArray[Any]:
-        """Compute the sums of the columns over resamples.
+        """Compute the sums of all columns over bootstrap resamples of the items.
 
         Args:
             counts: How often each resample contains each unit (item or cluster), [units, resamples].
@@ -233,7 +241,7 @@ class Columns:
         return np.concatenate([sums, derived])
 
     def lay_out(self, sums: NDArray[Any]) -> Floats:
-        """Return the sums of the columns in the order of the statistics.
+        """Return sums of statistics in the original order of the columns.
 
         Args:
             sums: Result of `compute_sums`, [stored and derived columns, resamples].
@@ -249,15 +257,16 @@ class Columns:
 
 
 def _select_columns(columns: NDArray[Any], selection: list[int], dtype: np.dtype[Any], max_bytes: int) -> Any:
-    """Return selected columns as an array [rows, selected], sparse if mostly 0.
-
-    The array has the type `dtype`, or keeps the type of the columns to save memory.
+    """Return some columns as one array, which is sparse if most values are 0.
 
     Args:
         columns: All columns, [columns, rows].
         selection: Indices of the selected columns.
-        dtype: Type of the result if there is enough memory.
+        dtype: Type of the result. If it needs too much memory, the type of the columns does not change.
         max_bytes: Largest size of the result as `dtype`.
+
+    Returns:
+        The selected columns, [rows, selected].
     """
     units = columns.shape[1]
     sample = columns[selection, ::-(-units // _MIN_SPARSE_UNITS)] if units >= _MIN_SPARSE_UNITS else np.ones(1)
@@ -278,10 +287,10 @@ def _select_columns(columns: NDArray[Any], selection: list[int], dtype: np.dtype
 
 
 def _subtract_common(columns: Any, shared: Flags) -> tuple[Any, list[Link]]:
-    """Replace sparse columns by differences from similar ones, if these are sparser.
+    """Replace sparse columns by differences from similar columns, to have more zeros.
 
-    The similar column is a column that systems share, or the previous column. A sample of the rows decides which
-    columns are replaced. Sums do not become larger.
+    A column is replaced if its difference from a column that systems share, or from the previous column, is sparser. A
+    sample of the rows decides this. Sums do not become larger.
 
     Args:
         columns: Sparse columns, [rows, columns].
@@ -324,8 +333,8 @@ def _subtract(distinct: Any, n: int, base: int, units: Ints | slice = slice(None
 def _find_derived(distinct: NDArray[Any]) -> dict[int, tuple[int, float]]:
     """Find columns that equal another column plus a constant in most rows.
 
-    The other column is one of the preceding columns. A sample of the rows excludes most candidates. With few rows
-    nothing is derived, because sums are fast.
+    Such a column need not be stored. The other column is one of the preceding columns. A sample of the rows excludes
+    most candidates. With few rows nothing is derived, because sums are fast.
 
     Args:
         distinct: The columns, [rows, columns].
@@ -367,9 +376,10 @@ _TOGETHER = 2**26  # resamples times units of one product, because each product 
 
 
 def sum_permutations(statistics: Statistics, settings: Settings, use: Callable[[Floats], Used]) -> Iterator[Used]:
-    """Simulate permutations: sum statistics over random sets of swapped units.
+    """Simulate permutations: sum the statistics of the units that are swapped.
 
-    Every unit (item or cluster) is swapped with probability 1/2, and all systems swap the same units.
+    In each permutation, every unit (item or cluster) is swapped with probability 1/2, and the statistics of swapped
+    units are summed. All systems swap the same units.
 
     Args:
         statistics: Statistics, [units, systems, columns].
@@ -404,9 +414,10 @@ def sum_resamples(statistics: Statistics, settings: Settings, use: Callable[[Flo
 
 
 def group_by_stratum(strata: Ints | None, units: int) -> list[tuple[tuple[int, ...], Ints]]:
-    """Return the units of each stratum, with a key for its random numbers.
+    """Return the items (or clusters) of each stratum, with a key for random numbers.
 
-    The key is passed to `stream`. Without strata, all units (items or clusters) are one group with an empty key.
+    Each stratum is resampled separately, with the random numbers that `stream` returns for its key. Without strata, all
+    items are one group with an empty key.
     """
     if strata is None:
         return [((), np.arange(units))]
@@ -414,10 +425,12 @@ def group_by_stratum(strata: Ints | None, units: int) -> list[tuple[tuple[int, .
 
 
 def draw_permutations(units: int, block: int, seed: int) -> Iterator[tuple[slice, Bytes]]:
-    """Simulate the permutations of a block, for consecutive slices of the units.
+    """Simulate the permutations of a block: which units are swapped.
+
+    To save memory, consecutive slices of the units (items or clusters) are returned.
 
     Args:
-        units: Number of units (items or clusters).
+        units: Number of units.
         block: Number of the block.
         seed: Seed of the random numbers.
 
@@ -463,13 +476,13 @@ def draw_resamples(units: int, draws: int, block: int, seed: int, stratum: tuple
 
 
 def draw_counts(strata: Ints | None, units: int, seed: int, numbered_block: tuple[int, int]) -> Bytes:
-    """Return how often each resample of a block contains each unit.
+    """Draw bootstrap resamples: return how often each resample contains each unit.
 
     Args:
         strata: Stratum of each unit (item or cluster), numbered from 0, [units]; None: one stratum.
         units: Number of units.
         seed: Seed of the random numbers.
-        numbered_block: Number of the block and its number of resamples, as in `blocks`.
+        numbered_block: Number of the block of resamples, and its number of resamples, as in `blocks`.
 
     Returns:
         Counts, [resamples, units].
@@ -483,16 +496,18 @@ def draw_counts(strata: Ints | None, units: int, seed: int, numbered_block: tupl
 
 
 def _draw_poisson_rows(rng: np.random.Generator, rows: int, units: int, loops: Loops) -> tuple[Bytes, Ints]:
-    """Return rows of random Poisson counts, and how much each sum lacks to `units`.
+    """Return rows of random Poisson counts, and `units` minus the sum of each row.
 
-    The mean of the counts is below 1, so that few rows have a sum above `units`. For these the second result is
-    negative.
+    The mean of the counts is below 1, so that few sums exceed `units`.
 
     Args:
         rng: The random number generator.
         rows: Number of rows.
         units: Number of counts in a row.
         loops: Implementation of the inner loops.
+
+    Returns:
+        Counts, [rows, units]; and differences, [rows], which are negative if the sum exceeds `units`.
     """
     mean = max(0.0, 1 - 2.5 / math.sqrt(units))  # 1 row in 160 has too many units
     if not mean:
@@ -552,10 +567,10 @@ def _sum_resampled_block(strata: list[tuple[tuple[int, ...], Columns]], n_elemen
 
 
 def _join_resamples(resamples: Iterator[tuple[slice, Bytes]]) -> Iterator[Bytes]:
-    """Join slices of resamples, so that one matrix product handles several slices.
+    """Join blocks of resamples, so that one matrix product handles several blocks.
 
     Args:
-        resamples: Slices of resamples, and their counts of items or clusters.
+        resamples: Slices of resamples, and how often each of these resamples contains each unit.
 
     Yields:
         Counts, [resamples, units], of at most `_TOGETHER` values, unless a single slice is larger.
@@ -570,7 +585,9 @@ def _join_resamples(resamples: Iterator[tuple[slice, Bytes]]) -> Iterator[Bytes]
 
 
 def stream(seed: int, *key: int) -> np.random.PCG64:
-    """Return a random number generator that depends only on the seed and the key.
+    """Return a random number generator that depends only on a seed and a key.
+
+    Different keys yield independent random numbers, in any order of the calls.
 
     Args:
         seed: Seed of the random numbers.

@@ -22,37 +22,48 @@ _VALUES = 2**17  # sums of swapped pairs in one block: 1 MiB of float64
 
 
 def tolerances(matrix: Matrix, a: Systems, b: Systems) -> Floats:
-    """Return the largest rounding error of the differences of pairs, [pairs].
+    """Return the largest rounding error of the difference of each pair of systems.
+
+    Differences that are closer than this count as equal.
 
     Args:
         matrix: Statistics of all systems.
         a: Indices of the first systems, [pairs].
         b: Indices of the second systems, [pairs].
+
+    Returns:
+        Tolerances, [pairs].
     """
     sizes = np.abs(matrix.observed)
     return TOLERANCE * np.maximum(sizes[a], sizes[b])
 
 
 def tolerance(observed: Observed) -> float:
-    """Return the largest rounding error of the difference of one pair of systems."""
+    """Return the largest rounding error of the difference of two systems' scores."""
     return float(tolerances(observed.matrix, *np.array(observed.pair)))
 
 
 def are_extreme(extremities: Floats, bars: Floats | float) -> Flags:
-    """Flag values that are at least as extreme as the limits `bars`, or nan."""
+    """Return True for each value that reaches its limit, or that is undefined (nan).
+
+    Args:
+        extremities: Values of `base.extremity`, such as |difference|.
+        bars: The limits.
+    """
     return np.asarray(~(extremities < bars))
 
 
 @dataclass(frozen=True, eq=False)
 class SwappedPairs:
-    """Pairs of systems whose scores are computed after swaps of units.
+    """Pairs of systems whose scores a permutation test recomputes after swaps.
 
-    A unit is an item or a cluster. Each pair swaps only its own two systems.
+    A permutation swaps the two systems of a pair in some units (items or clusters). Each pair swaps only its own
+    systems.
 
     Attributes:
         score: As in `StatisticMatrix`.
         lower_is_better: As in `StatisticMatrix`.
-        totals: Sums of the systems without swaps, [systems, columns].
+        totals: Sums of the statistics without swaps, [systems, columns].
         a, b: Indices of the first and of the second systems, [pairs].
     """
 
@@ -64,7 +75,7 @@ class SwappedPairs:
 
     @classmethod
     def prepare(cls, matrix: StatisticMatrix, a: Systems, b: Systems) -> SwappedPairs:
-        """Prepare pairs of systems for swaps.
+        """Prepare the computation of scores after swaps.
 
         Args:
             matrix: Statistics of all systems.
@@ -74,14 +85,18 @@ class SwappedPairs:
         return cls(matrix.score, matrix.lower_is_better, matrix.statistics.sum(axis=0), a, b)
 
     def differences(self, swapped: Floats) -> Iterator[tuple[slice, Floats, Floats, Floats]]:
-        """Compute the differences of the scores after swaps, in blocks of pairs.
+        """Compute the score differences of each pair of systems in several permutations.
+
+        A permutation swaps the two systems of a pair in some units (items or clusters). To save memory, the results
+        come in blocks of pairs.
 
         Args:
-            swapped: Sums of each system over the swapped units, [permutations, systems, columns].
+            swapped: Sum of the statistics of the swapped units, [permutations, systems, columns].
 
         Yields:
-            A slice of the pairs; the sums of the first and of the second systems, [pairs, permutations, columns] each;
-                and the differences of the scores, [pairs, permutations].
+            A slice that selects the pairs of the block; the statistics of their first systems after the swaps, [pairs,
+                permutations, columns]; those of their second systems; and the differences of the scores, [pairs,
+                permutations].
         """
         step = max(1, _VALUES // (swapped.shape[0] * swapped.shape[2]))
         by_system = swapped.transpose(1, 2, 0)  # the permutations of a column are contiguous
@@ -97,11 +112,10 @@ class SwappedPairs:
 
 @dataclass(frozen=True, eq=False)
 class SwapCounter:
-    """Counter of permutations at least as extreme as the observed difference.
+    """Counter of permutations whose difference is as extreme as the observed one.
 
-    If statistics are whole numbers and the score is their quotient, differences within the tolerance of the observed
-    one are compared as fractions, because two different fractions can be that close. Otherwise these differences are
-    ties.
+    Differences that are closer than rounding errors are ties. But if the scores are quotients of whole numbers, they
+    are compared as fractions, because two different fractions can be that close.
 
     Attributes:
         pairs: The pairs of systems.
@@ -119,14 +133,14 @@ class SwapCounter:
 
     @classmethod
     def prepare(cls, pairs: ObservedPairs, alternative: Alternative) -> SwapCounter:
-        """Make a counter for pairs of systems."""
+        """Prepare to count permutations that are as extreme as the observed differences."""
         matrix, a, b = additive(pairs.matrix), pairs.a, pairs.b
         bars = extremity(pairs.difference, alternative)
         return cls(SwappedPairs.prepare(matrix, a, b), alternative, bars, tolerances(matrix, a, b),
                    matrix.quotient if are_whole(matrix.statistics) else None)
 
     def __call__(self, swapped: Floats) -> Ints:
-        """Count the extreme permutations of a block, one count per pair.
+        """Return the number of extreme permutations in a block, for each pair of systems.
 
         Args:
             swapped: Sums of each system over the swapped units (items or clusters), [permutations, systems, columns].
@@ -148,11 +162,6 @@ class SwapCounter:
         return counts
 
     def _exact(self, sums: Floats) -> Fraction:
-        """Return the difference of two quotients without rounding, as its extremity.
-
-        Args:
-            sums: Sums of both systems, [2, columns].
-        """
         assert self.quotient is not None
         a, b = (Fraction(*(sum(c * int(s) for c, s in zip(side, of_system, strict=True)) for side in self.quotient))
                 for of_system in sums)
@@ -162,7 +171,8 @@ class SwapCounter:
 def count_reaching(bars: Floats | float, alternative: Alternative, differences: Floats) -> Ints:
     """Count the simulated differences that are at least as extreme as a limit.
 
-    An undefined difference (nan) is counted.
+    An extreme difference contradicts the null hypothesis; in a two-sided test, this is a large |difference|. An
+    undefined difference (nan) is counted.
 
     Args:
         bars: The limits, of any shape, as values of `base.extremity`.
@@ -219,7 +229,7 @@ def is_reachable(observed: Observed, alternative: Alternative, *, strictly: bool
     matrix, (a, b) = observed.matrix, observed.pair
     if matrix.runs is not None or matrix.family == "pair" or extremity(observed.difference, alternative) <= 0:
         return True
-    if matrix.quotient is None or matrix.denominators[a] != matrix.denominators[b]:
+    if matrix.quotient is None or matrix.denominator_groups[a] != matrix.denominator_groups[b]:
         if matrix.n_units > FEW or matrix.strata is not None:
             return True
         alone, d = matrix.select_systems(observed.pair), observed.difference
@@ -243,14 +253,6 @@ def is_reachable(observed: Observed, alternative: Alternative, *, strictly: bool
 
 
 def _largest_sum(values: Floats, strata: Ints) -> float:
-    """Return the largest possible sum of values over a bootstrap resample.
-
-    Each stratum is resampled separately.
-
-    Args:
-        values: One value per unit (item or cluster), [units].
-        strata: Stratum of each unit, [units].
-    """
     present, places, sizes = np.unique(strata, return_inverse=True, return_counts=True)
     most = np.full(len(present), -np.inf)
     np.maximum.at(most, places, values)
@@ -308,10 +310,10 @@ class Stopping:
 
 
 def dual_rank(settings: Settings) -> int:
-    """Return the rank of the resample that is the end of the dual interval.
+    """Return which of the sorted resamples is the end of the dual interval.
 
-    The dual interval excludes 0 if and only if the test is significant. Ranks count from the most extreme resample: the
-    rank is floor(alpha (R + 1)) for R resamples.
+    The dual interval excludes 0 if and only if the test is significant. Its end is the resample with the rank
+    floor(alpha (R + 1)) of R resamples, counted from the most extreme one.
     """
     rank = math.floor((1 - settings.confidence) * (settings.resamples + 1) * (1 + 1e-12))
     return min(rank, settings.resamples)
@@ -319,15 +321,16 @@ def dual_rank(settings: Settings) -> int:
 
 def dual_interval(d: Floats | float, reach: Floats, bar: Floats | float, tolerance: Floats | float,
                   alternative: Alternative) -> tuple[Floats, Floats]:
-    """Return intervals that exclude 0 if and only if the test is significant.
+    """Return confidence intervals that exclude 0 if and only if p is significant.
 
-    The test is significant if (c + 1) / (R + 1) <= 1 - confidence, for c of R extreme resamples. An extremity is a
-    value of `base.extremity`.
+    The p-value is (c + 1) / (R + 1), for c of R resamples at least as extreme as the observed difference, and is
+    compared with 1 - confidence. The extremity of a difference is a value of `base.extremity`, such as |difference|:
+    larger ones are more extreme.
 
     Args:
         d: Observed differences, [pairs].
-        reach: Extremities with the rank `dual_rank`, [pairs]. They are below the observed ones if and only if the test
-            is significant.
+        reach: Extremity of the resample with the rank `dual_rank`, [pairs]. It is below the observed one if and only if
+            the test is significant.
         bar: Observed extremities, [pairs].
         tolerance: Largest rounding error between equal extremities.
         alternative: Alternative hypothesis; if it is one-sided, the interval has only one finite end.

@@ -28,7 +28,7 @@ _SHORT = 2**15  # with fewer units, the sum of counts is certainly below 2^16
 
 
 class Loops(NamedTuple):
-    """Functions with the inner loops of simulations, in one implementation.
+    """The inner loops of simulations, either compiled with numba or in numpy.
 
     Attributes:
         look_up: Looks up two counts in a table by 16 random bits each. Returns the counts, and the indices of `UNCLEAR`
@@ -105,7 +105,6 @@ def _between(values: Shorts, first: Window, second: Window, places: Places) -> t
 
 
 def _mark(values: Shorts, window: Window) -> tuple[int, Flags]:
-    """Count the values above a window, and flag the values in the window."""
     low, high = window
     above, is_inside = values > high, values >= low
     is_inside ^= above

@@ -33,9 +33,9 @@ M = TypeVar("M", bound=Matrix)
 
 
 def resampling_refusal(matrix: Matrix) -> Message | None:
-    """Return the reason why resampling is useless: every resample equals the data.
+    """Return the reason why the data cannot be resampled; None if they can.
 
-    This is so if there is one item (or cluster), or one in each stratum. The result is None if resamples differ.
+    If there is only one item (or cluster), or one in each stratum, every resample equals the data.
     """
     if matrix.lone_units < matrix.n_units:
         return None
@@ -68,7 +68,7 @@ def score_resamples(matrix: Matrix, settings: Settings) -> Floats:
 
 
 def shares_resamples(matrix: Matrix, settings: Settings) -> bool:
-    """Return True if the matrix has shared resamples with these settings.
+    """Return True if the matrix has resampled scores for these settings.
 
     The number of resamples and the seed must be equal.
     """
@@ -113,9 +113,9 @@ LEAST_DRAWN = 5  # least number of runs of a system for which runs can be resamp
 
 
 def runs_refusal(matrix: Matrix, *, studentized: bool = False) -> Message | None:
-    """Return the reason why random runs cannot be permuted; None if they can.
+    """Return the reason why the runs of systems cannot be permuted; None if they can.
 
-    Each system needs at least two runs. Fixed runs can always be tested.
+    If runs are random, each system needs at least two. Fixed runs can always be tested.
 
     Args:
         matrix: Statistics of all systems.
@@ -134,9 +134,9 @@ def runs_refusal(matrix: Matrix, *, studentized: bool = False) -> Message | None
 
 
 def explain_run_refusal(matrix: Matrix, *, studentized: bool = False) -> Message | None:
-    """Return the reason why random runs cannot be resampled; None if they can.
+    """Return the reason why runs of systems cannot be resampled; None if they can.
 
-    Each system needs at least `LEAST_DRAWN` runs.
+    If runs are random, each system needs at least `LEAST_DRAWN`.
 
     Args:
         matrix: Statistics of all systems.
@@ -173,15 +173,15 @@ def relabel_runs(pairs: ObservedPairs, settings: Settings) -> Tails:
         else:
             tail = monte_carlo_tail(counts[o.pair], settings.resamples)
             least = 1 / (settings.resamples + 1)
-        tails.append(replace(tail, messages=Messages.of("smallest-p-value", runs_a=m_a, runs_b=m_b, least=least)))
+        tails.append(replace(tail, messages=Messages.make("smallest-p-value", runs_a=m_a, runs_b=m_b, least=least)))
     return Tails.collect(tails)
 
 
 def _make_counter(o: Observed, settings: Settings) -> Callable[[Floats], int]:
-    """Return a function that counts the extreme ones among labellings of runs.
+    """Return a function that counts extreme permutations of the runs of two systems.
 
-    A labelling assigns the runs of both systems to A and B. It is extreme if its difference is at least as extreme as
-    the observed one.
+    A permutation, or labelling, assigns all runs of both systems to A and B. It is extreme if its difference is at
+    least as extreme as the observed one.
     """
     assert o.matrix.runs is not None
     matrix = additive(o.matrix)
@@ -241,12 +241,12 @@ def score_crossed_resamples(matrix: Matrix, settings: Settings) -> Iterator[Floa
 
 
 def _draw_stretch(rng: np.random.Generator, degrees: int, draws: int) -> Floats:
-    """Return random factors that turn normal values into Student's t, [draws, 1]."""
+    # factors that turn normal values into Student's t
     return np.asarray(np.sqrt(degrees / rng.chisquare(degrees, (draws, 1))))
 
 
 def score_without_runs(matrix: Matrix) -> Iterator[Floats]:
-    """Yield the scores of each system without each of its runs in turn.
+    """Compute the scores of each system without each of its runs in turn.
 
     If runs are fixed, nothing is yielded.
 
@@ -259,13 +259,7 @@ def score_without_runs(matrix: Matrix) -> Iterator[Floats]:
 
 
 def _remove_divisor(runs: Floats) -> Floats:
-    """Divide each column of a system's runs by its greatest common divisor.
-
-    The stored multiples depend on other systems, the result does not.
-
-    Args:
-        runs: Statistics of the runs in each item or cluster, [units, runs, columns].
-    """
+    # the stored multiples depend on other systems, the result does not
     if (runs != np.rint(runs)).any():
         return runs
     common = np.gcd.reduce(runs.astype(np.int64), axis=(0, 1))
@@ -273,10 +267,7 @@ def _remove_divisor(runs: Floats) -> Floats:
 
 
 def _average(matrix: Matrix, totals: Floats, n: Floats | int) -> Floats:
-    """Return the average of sums over `n` runs, or the sums if scores are quotients.
-
-    The score of a quotient is the same for both, and the sums consist of whole numbers.
-    """
+    # quotients have the same score for sums and averages, and sums are whole numbers
     return totals if matrix.quotient is not None else totals / n
 
 

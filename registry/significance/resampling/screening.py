@@ -36,9 +36,10 @@ _BIN_BITS = 11  # at most 2^11 bins are used for the counts of values
 
 @dataclass(frozen=True, eq=False)
 class Limits:
-    """Limits with which the rounded differences of many pairs are compared.
+    """Limits that decide which rounded differences of systems are extreme.
 
-    Differences are rounded to whole steps. All limits are numbers of steps.
+    Resampled differences are rounded to whole steps, which is faster. All limits are numbers of steps. For a confidence
+    interval, the difference with a certain rank among the sorted differences is requested as well.
 
     Attributes:
         pairs: The system that is subtracted from, and the system that is subtracted, [pairs, 2].
@@ -59,7 +60,7 @@ class Limits:
     rank: int
 
     def parts(self, resamples: int) -> list[Limits]:
-        """Divide the pairs into consecutive parts, one per task."""
+        """Divide the pairs of systems into consecutive parts, one per task of a process."""
         many = max(1, _AT_ONCE // resamples)
         parts = [slice(start, start + many) for start in range(0, len(self.pairs), many)]
         return [Limits(self.pairs[part], self.absolute, self.low[part], self.high[part], self.still[part],
@@ -67,7 +68,7 @@ class Limits:
 
 
 class SelectedResamples(NamedTuple):
-    """Selected resamples of several pairs.
+    """Some resamples of each of several pairs of systems.
 
     Attributes:
         places: Indices of the resamples, for one pair after the other.
@@ -79,12 +80,16 @@ class SelectedResamples(NamedTuple):
 
     @classmethod
     def join(cls, parts: Sequence[Places]) -> SelectedResamples:
-        """Join the indices of the selected resamples of each pair."""
+        """Combine the selected resamples of several pairs of systems into one object.
+
+        Args:
+            parts: For each pair, the indices of its selected resamples.
+        """
         return cls(np.concatenate(parts), np.array([len(part) for part in parts]))
 
 
 class Screened(NamedTuple):
-    """Counts of extreme resamples of several pairs, from rounded differences.
+    """Counts of extreme resamples of each pair, as far as rounded differences show.
 
     Attributes:
         resolved: Whether rounded differences are sufficient for each pair, [pairs]. Other attributes are empty for
@@ -103,11 +108,13 @@ class Screened(NamedTuple):
 
 
 def screen_pairs(rounded: Shorts, limits: Limits, execution: Execution) -> Iterator[Screened]:
-    """Count extreme resamples from rounded scores, in several processes if useful.
+    """Count the extreme resamples of each pair of systems, from rounded scores.
+
+    Several processes share the work if this saves time.
 
     Args:
         rounded: Scores in whole steps, [systems, resamples]; differences of two must fit into 16 bits.
-        limits: Pairs of systems, and limits of their differences.
+        limits: Pairs of systems, and limits that define extreme differences.
         execution: Number of processes, and whether they are permitted.
 
     Yields:
@@ -152,7 +159,10 @@ def _answer(rounded: Shorts, limits: Limits, many: float) -> Screened:
 
 
 class _Workspace:
-    """Memory that all pairs reuse, because allocation costs more than filling."""
+    """Counter of extreme resamples of one pair of systems after the other.
+
+    All pairs reuse the same memory, because allocation takes more time than filling.
+    """
 
     def __init__(self, resamples: int, absolute: bool, rank: int, loops: Loops) -> None:
         self.absolute, self.rank, self.loops = absolute, rank, loops
@@ -190,8 +200,8 @@ class _Workspace:
     def _bracket_rank(self, largest: int, near: int) -> Window:
         """Return bounds of the value with the requested rank, estimated from a sample.
 
-        The sample consists of the first resamples. About 1 of 10,000 values is outside of the bounds. The number of all
-        resamples above a nearby value shows how far the rank is from it.
+        The sample consists of the first resamples. About 1 of 10,000 values is outside of the bounds. The function
+        counts all resamples above a value near the rank, to find out how far the rank is from this value.
         """
         sample = self.values[:max(_SAMPLE, len(self.values) // 8)]
         least = 0 if self.absolute else -largest  # smaller values count as this value
@@ -213,10 +223,9 @@ class _Workspace:
 
     def _find_rank(self, near: int, window: Window, above: int, places: Places,
                  values: Shorts) -> tuple[Places, int] | None:
-        """Return the resamples that may have the requested rank, and its position.
+        """Find the resamples that may have the requested rank.
 
-        The position is counted from the end, among these resamples in ascending order. The exact value is within `near`
-        of the rounded one. The result is None if it may be outside of the window.
+        Scores are rounded, so several resamples may have it. The exact value is within `near` of the rounded one.
 
         Args:
             near: Largest rounding error.
@@ -224,6 +233,10 @@ class _Workspace:
             above: Number of resamples above the window.
             places: Resamples that include all in the window.
             values: Rounded values of these resamples.
+
+        Returns:
+            The resamples, and the position of the rank among them in ascending order, counted from the end. None if the
+                value may be outside of the window.
         """
         low, high = window
         rank = self.rank - above + int(np.count_nonzero(values > high))
@@ -245,7 +258,10 @@ _SORTED = 64  # pairs that are sorted in one task
 
 @dataclass(frozen=True, slots=True)
 class Recentred:
-    """Counts of the resampled minus observed differences of one pair.
+    """Counts of the resampled differences of one pair, for the recentred bootstrap.
+
+    The observed difference is subtracted from each resampled one. How extreme the result is, its extremity, is a value
+    of `base.extremity`, such as its absolute value.
 
     Attributes:
         extremes: Number of differences at least as extreme as the observed one, including undefined differences.
@@ -262,7 +278,10 @@ class Recentred:
 
 def screen_recentred(pairs: ObservedPairs, scores: Floats, rounded: Shorts, alternative: Alternative, rank: int,
               execution: Execution) -> list[Recentred]:
-    """Count and rank the resampled minus observed differences of pairs of systems.
+    """Count the extreme resamples of pairs of systems, for the recentred bootstrap.
+
+    The observed difference is subtracted from each resampled one. The difference with a requested rank is found as
+    well, for a confidence interval.
 
     Args:
         pairs: Pairs of systems.
@@ -293,9 +312,9 @@ def screen_recentred(pairs: ObservedPairs, scores: Floats, rounded: Shorts, alte
 
 
 def count_by_sorting(extremities: Floats, bar: float, tolerance: float, rank: int) -> Recentred:
-    """Count and rank the resampled differences of one pair, by sorting.
+    """Count the extreme resamples of one pair of systems, by sorting them.
 
-    An extremity is a value of `base.extremity`.
+    How extreme a difference is, its extremity, is a value of `base.extremity`, such as |difference|.
 
     Args:
         extremities: Extremities of the resampled minus observed differences, [resamples].
@@ -317,7 +336,9 @@ def _sort_pair(o: Observed, scores: Floats, alternative: Alternative, rank: int)
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """Resampled scores as distances from the observed scores, in whole steps.
+    """Resampled scores, rounded to small whole numbers to compare them faster.
+
+    A number is the distance of a resampled score from the observed score, in steps.
 
     Attributes:
         size: Size of a step, the same for all systems.
@@ -331,7 +352,7 @@ class Steps:
 
     @classmethod
     def round(cls, scores: Floats, observed: Floats, rounded: Shorts) -> Steps:
-        """Round the resampled scores of all systems, and store them in `rounded`.
+        """Round the resampled scores of all systems, and write them to `rounded`.
 
         Args:
             scores: Scores in resamples, [systems, resamples].
@@ -352,7 +373,10 @@ class Steps:
 
 
 class _Differences:
-    """Resampled minus observed differences of pairs, rounded and in float64."""
+    """Resampled minus observed differences of pairs of systems.
+
+    Most are compared as rounded numbers; only doubtful ones are computed exactly.
+    """
 
     def __init__(self, pairs: ObservedPairs, scores: Floats, alternative: Alternative) -> None:
         self.matrix, self.scores, self.alternative = pairs.matrix, scores, alternative
@@ -361,9 +385,9 @@ class _Differences:
         self.bars = extremity(self.observed, alternative) - self.tolerances
 
     def compute_limits(self, steps: Steps, rank: int) -> Limits:
-        """Return the limits of the rounded differences.
+        """Return the limits that decide which rounded differences are extreme.
 
-        The error of each rounded score is at most half a step.
+        They allow for rounding: the error of each score is at most half a step.
         """
         slack = (steps.size * (1 + 2.0**-20) + steps.error[self.a] + steps.error[self.b]
                  + _ERROR * np.abs(self.observed))
@@ -375,7 +399,7 @@ class _Differences:
                       self.alternative == "two-sided", low, high, still, near, rank)
 
     def resolve(self, answer: Screened, part: slice, rank: int) -> list[Recentred]:
-        """Count and rank differences; doubtful ones are recomputed without rounding.
+        """Complete the counts of rounded differences with exact values of doubtful ones.
 
         Args:
             answer: Counts of the rounded differences.
@@ -398,15 +422,6 @@ class _Differences:
         return list(map(Recentred, extremes[answer.resolved].tolist(), reach[answer.resolved].tolist()))
 
     def _exact(self, pairs: SelectedResamples, part: slice) -> tuple[Ints, Floats]:
-        """Return the exact extremities of selected resamples, and their pairs.
-
-        Args:
-            pairs: The selected resamples of each pair.
-            part: The pairs.
-
-        Returns:
-            The pair of each resample, counted from the start of the part, and its extremity.
-        """
         pair = np.repeat(np.arange(len(pairs.sizes)), pairs.sizes)
         a, b = (self.scores[systems[part][pair], pairs.places] for systems in (self.a, self.b))
         return pair, extremity(self.matrix.difference(a, b) - self.observed[part][pair], self.alternative)
@@ -427,12 +442,16 @@ def have_equal_denominators(matrix: Matrix) -> bool:
 
 
 def count_swapped_means(pairs: ObservedPairs, settings: Settings) -> Ints:
-    """Count for each pair of systems the extreme random swaps, [pairs].
+    """Count the extreme permutations of each pair of systems, if scores are means.
 
-    The systems share their denominators (`have_equal_denominators`). A swap is extreme if its difference is at least as
-    extreme as the observed one. Let z be the sum of a system's numerators in the swapped items (or clusters) minus the
-    sum in the others. The difference after a swap is the difference of the z of both systems, divided by the sum of the
-    denominators. So, as in the bootstrap, each permutation needs only one number per system.
+    A permutation swaps the two systems in random items (or clusters). It is extreme if the difference of the scores is
+    at least as extreme as the observed one. All systems must have the same denominators (`have_equal_denominators`).
+    Let z be the sum of a system's numerators in the swapped items minus the sum in the others. The difference after a
+    swap is the difference of the z of both systems, divided by the sum of the denominators. So, as in the bootstrap,
+    each permutation needs only one number per system.
+
+    Returns:
+        Counts, [pairs].
     """
     numerators = pairs.matrix.parts[0]
     # z of each system, [systems, permutations]

@@ -33,7 +33,10 @@ _OWN, _CROSS = 5, 4  # columns of a system (n, d, n^2, n d, d^2) and of a pair (
 
 @dataclass(frozen=True, eq=False)
 class Studentized:
-    """Differences of quotients divided by their standard errors, for many pairs.
+    """Differences of scores divided by their standard errors, for many pairs.
+
+    The scores are quotients of sums. Numerators, denominators and their products are summed over a resample, and give
+    the difference and its standard error.
 
     Attributes:
         columns: Columns that are summed, [units, systems * 5 + pairs * 4]; units are items or clusters.
@@ -52,7 +55,7 @@ class Studentized:
 
     @classmethod
     def prepare(cls, pairs: ObservedPairs, alternative: Alternative) -> Studentized:
-        """Compute the products of statistics whose sums give the differences and errors."""
+        """Compute products of statistics, whose sums give the differences and errors."""
         matrix, a, b = pairs.matrix, pairs.a, pairs.b
         n, d = matrix.parts
         products = np.stack([n, d, n * n, n * d, d * d], axis=-1)
@@ -78,13 +81,15 @@ class Studentized:
         return self._difference_and_error(sums_by_system[..., self.a, :], sums_by_system[..., self.b, :], cross)
 
     def compute_permuted(self, sums: Floats) -> Floats:
-        """Return the studentized differences after swaps, as values of `base.extremity`.
+        """Return the differences after permutations, divided by their standard errors.
+
+        A permutation swaps the two systems in some units (items or clusters).
 
         Args:
-            sums: Sums of the columns over the swapped units (items or clusters), [..., columns].
+            sums: Sums of the columns over the swapped units, [..., columns].
 
         Returns:
-            Extremities, [..., pairs].
+            Values of `base.extremity`, such as |difference / error|, [..., pairs].
         """
         sums_by_system, cross = self._parts(sums)
         totals, crossed = self._parts(self.totals)
@@ -96,17 +101,18 @@ class Studentized:
                                                           crossed + turned))
 
     def extremity(self, difference: Floats, error: Floats) -> Floats:
-        """Return differences divided by standard errors, as values of `base.extremity`.
+        """Return how strongly studentized differences contradict the null hypothesis.
 
-        0 / 0 counts as 0; the result is infinite if only the error is 0.
+        For example, this is |difference / error| in a two-sided test (`base.extremity`). 0 / 0 counts as 0; the result
+        is infinite if only the error is 0.
         """
         with np.errstate(divide="ignore", invalid="ignore"):
             return extremity(np.where((error == 0) & (difference == 0), 0.0, difference / error), self.alternative)
 
     def bars(self) -> Floats:
-        """Return the least value that counts as extreme as the observed one, [pairs].
+        """Return the limits from which permuted differences count as extreme, [pairs].
 
-        The observed studentized difference is reduced by a tolerance for rounding errors.
+        They are the observed studentized differences, minus a tolerance for rounding errors.
         """
         bars = self.extremity(*self.compute_observed())
         return bars - TOLERANCE * np.abs(np.where(np.isfinite(bars), bars, 0))
@@ -128,9 +134,13 @@ class Studentized:
 
 
 def count_swaps(pairs: ObservedPairs, settings: Settings) -> Iterator[int]:
-    """Yield for each pair the number of random swaps that are extreme.
+    """Count the extreme random permutations of each pair of systems.
 
-    A swap is extreme if its studentized difference is at least as extreme as the observed one.
+    A permutation swaps the two systems in random items (or clusters). It is extreme if its studentized difference is at
+    least as extreme as the observed one.
+
+    Yields:
+        The number of extreme permutations of each pair.
     """
     for group in _group_pairs(pairs, settings):
         studentized = Studentized.prepare(group, settings.alternative)
@@ -139,13 +149,14 @@ def count_swaps(pairs: ObservedPairs, settings: Settings) -> Iterator[int]:
 
 
 def count_all_swaps(observed: Observed, swaps: Ints, settings: Settings) -> int:
-    """Count how many of the given swaps of one pair are extreme.
+    """Count how many of the given permutations of two systems are extreme.
 
-    A swap is extreme if its studentized difference is at least as extreme as the observed one.
+    A permutation swaps the two systems in some units (items or clusters). It is extreme if its studentized difference
+    is at least as extreme as the observed one.
 
     Args:
         observed: The pair of systems.
-        swaps: 1 for a swapped unit (item or cluster), otherwise 0, [swaps, discordant units].
+        swaps: 1 for a swapped unit, otherwise 0, [permutations, discordant units].
         settings: Settings of the test.
     """
     studentized = Studentized.prepare(Observed.compare(observed.matrix, [observed.pair]), settings.alternative)
@@ -154,7 +165,9 @@ def count_all_swaps(observed: Observed, swaps: Ints, settings: Settings) -> int:
 
 
 def bootstrap_t(pairs: ObservedPairs, settings: Settings) -> Iterator[tuple[Floats, float, float]]:
-    """Yield the studentized differences of pairs in bootstrap resamples.
+    """Compute resampled differences of pairs of systems, divided by their errors.
+
+    This is the studentized bootstrap (bootstrap-t).
 
     Yields:
         For each pair: (d* - d) / error*, [resamples], nan if undefined; the observed difference d; and its standard
@@ -178,18 +191,10 @@ def bootstrap_t(pairs: ObservedPairs, settings: Settings) -> Iterator[tuple[Floa
 
 
 def _count_extremes(studentized: Studentized, bars: Floats, sums: Floats) -> Ints:
-    """Count the swaps that are at least as extreme as a limit, [pairs].
-
-    Args:
-        studentized: The pairs of systems.
-        bars: Least extreme values, [pairs].
-        sums: Sums of the columns over the swapped units (items or clusters), [swaps, 1, columns].
-    """
     return np.asarray(np.count_nonzero(are_extreme(studentized.compute_permuted(sums[:, 0]), bars), axis=0))
 
 
 def _group_pairs(pairs: ObservedPairs, settings: Settings) -> Iterator[ObservedPairs]:
-    """Yield groups of pairs that fit into the memory with their resamples."""
     bytes_per_pair = 8 * (4 * _CROSS * pairs.matrix.n_units + settings.resamples)
     step = max(1, settings.execution.memory // (2 * bytes_per_pair))
     for start in range(0, len(pairs), step):

@@ -10,7 +10,7 @@ from registry.errors import InputError, UnknownNameError
 from registry.evaluation.comparing.directions import SIDES, choose_sides
 from registry.manifest import Significance
 from registry.provenance import parse_signature
-from registry.reports.papers import describe_methods
+from registry.reports.methods import describe_methods
 from registry.significance import TESTS, Settings
 from registry.significance.multiple import adjust_max_t, adjust_min_p, draw_differences
 from registry.store.catalog import Member
@@ -85,7 +85,7 @@ def test_pairs_with_the_candidate_ask_whether_it_is_better(many, undone, name):
     (board,) = registry.boards
     assert f"Pairs with the candidate '{name}' are tested one-sided: is it better than the other system?" in str(
         board.sentences)
-    assert f"the candidate '{name}'" in describe_methods(board)
+    assert f"the candidate '{name}'" in describe_methods(board).text
     assert parse_signature(board.signature).alternative == "greater"
 
 
@@ -110,7 +110,7 @@ def test_pairs_with_a_baseline_ask_whether_the_other_system_is_better(based, und
     (board,) = registry.boards
     assert ("Pairs with the baseline 'base' are tested one-sided: is the other system better? All other pairs are "
             "tested two-sided.") in board.sentences
-    assert "Pairs with the baseline 'base'" in describe_methods(board)
+    assert "Pairs with the baseline 'base'" in describe_methods(board).text
 
 
 def test_the_view_of_both_sides_turns_the_alternative(based, registry, scored):

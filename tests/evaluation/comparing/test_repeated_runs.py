@@ -117,7 +117,7 @@ def test_random_runs(repeated, registry, scored, tmp_path, test):
     if test == "permutation":
         (row,) = [r for r in rows if {r["system_a"], r["system_b"]} == {"r2", "r3"}]
         runs = {system: {"r2": 2, "r3": 3}[row[f"system_{system}"]] for system in "ab"}
-        assert row["messages"] == Messages.of("smallest-p-value", runs_a=runs["a"], runs_b=runs["b"],
+        assert row["messages"] == Messages.make("smallest-p-value", runs_a=runs["a"], runs_b=runs["b"],
                                               least=pytest.approx(0.1))
         shown = registry("board", "--format", "table").stdout
         assert "(permutation over whole runs)" in shown

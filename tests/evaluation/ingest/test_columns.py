@@ -27,7 +27,7 @@ from registry.significance import Execution
 from registry.store.database import Database
 from registry.store.files import transaction
 from registry.store.log import Journal
-from registry.store.rows import driver_of
+from registry.store.rows import get_driver
 from tests.readers.small_tables import SEPARATORS, json_tables, parquet_tables, tables
 
 THOROUGH = settings.default.max_examples > 100
@@ -152,7 +152,7 @@ def connection(tmp_path_factory, empty_registry):
 
 def held(connection):
     """All rows of all tables in their order, but for times, and the log's salts and what rests on either."""
-    cursor, found = driver_of(connection), {}
+    cursor, found = get_driver(connection), {}
     for (name,) in cursor.execute("SELECT table_name FROM duckdb_tables() ORDER BY ALL").fetchall():
         if name != "run":
             columns = [column for column, *_ in cursor.execute(f"FROM {name}").description]

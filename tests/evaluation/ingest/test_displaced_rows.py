@@ -21,8 +21,8 @@ WEAK, GOOD = ([label if RNG.random() < share else RNG.choice("abc") for label in
 
 def told(labels, gold=GOLD):
     items = [Item(str(n), label) for n, label in enumerate(gold)]
-    answers = AnswerColumns.of_labels([item.key for item in items], labels, range(len(items)))
-    return remarks.find_displaced_rows(items, JoinedColumns.of_items(answers, items), READER)
+    answers = AnswerColumns.from_labels([item.key for item in items], labels, range(len(items)))
+    return remarks.find_displaced_rows(items, JoinedColumns.match_items(answers, items), READER)
 
 
 AFTER, BEFORE = (Message("shifted-rows", {"side": side, "is_recoded": False}) for side in ("after", "before"))

@@ -253,7 +253,7 @@ def test_whenever_it_is_killed_the_old_file_stands_or_the_new_one(registry, whol
 
 def test_pseudonyms_of_a_team_that_was_purged_are_gone_and_verify_accuses_nobody(registry, tmp_path, monkeypatch):
     """Before anything is scored while names are hidden, and when they are known; others get other pseudonyms."""
-    monkeypatch.setattr(embargoes, "_team_pseudonyms", lambda n: ["Team 1", "Team 2", "Team 3", "Team 4"])
+    monkeypatch.setattr(embargoes, "_list_team_pseudonyms", lambda n: ["Team 1", "Team 2", "Team 3", "Team 4"])
     task = LabelTask(tmp_path / "task", GOLD, {"b": answers(3), "c": answers(4), "d": answers(5)},
                      extra="[board]\nanonymous = true\n").write()
     registry("apply", task)

@@ -131,8 +131,8 @@ def test_links_are_a_grid(open_page):
     page = open_page(contents(items=[sets("i1", "alignment", known, {"oak": [0, 2], "elm": [1, 3], "ash": [0, 1]})]))
     rows = [row.locator("td").first.inner_text() for row in opened(page, "i1").all()]
     assert [row.replace("\u2011", "-") for row in rows] == [
-        "2 sure, 1 possible", "1 of 2 sure, 1 of 1 possible, none wrong; misses 2-2",
-        "1 of 2 sure, 0 of 1 possible, ✗ 3-1; misses 1-1", "2 of 2 sure, 0 of 1 possible, none wrong"]
+        "2 sure, 1 possible", "1 of 2 sure, 1 of 1 possible, none incorrect; misses 2-2",
+        "1 of 2 sure, 0 of 1 possible, ✗ 3-1; misses 1-1", "2 of 2 sure, 0 of 1 possible, none incorrect"]
     marks = {name: page.locator(f"svg.links {name}").count() for name in (".sure", ".possible", ".first", ".second")}
     assert marks == {".sure": 2, ".possible": 1, ".first": 2, ".second": 2}
     page.get_by_label("✕ cross:").select_option("elm")

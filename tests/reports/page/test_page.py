@@ -7,14 +7,13 @@ import random
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
-from types import SimpleNamespace
 
 import pytest
 
+from registry.reports.methods import describe_methods
 from registry.reports.page import card, page, site_index
 from registry.reports.page.data import dump_json, make_systems_data
 from registry.reports.page.html import make_page_data
-from registry.reports.papers import describe_methods
 from tests.conftest import ROOT
 from tests.reports.boards import HOSTILE, changed, leaderboard
 from tests.reports.page.contents import NAMES, contents, labels, speaking, translations
@@ -111,31 +110,19 @@ def test_scripts_off_leave_the_first_leaderboard():
     assert "What can be said: 100 %." in shown
 
 
-def test_methods_name_metric_test_and_correction_with_their_sources():
-    found = data_of(page(contents()))["boards"][0]["methods"]
-    assert found.startswith("Systems are scored by Accuracy (Manning, Raghavan and Schütze 2008, section 13.6) on "
-                            "the 100 items of test set test; higher is better. The 6 pairs of 4 systems are compared "
-                            "by the test permutation (Noreen 1989;")
-    assert "exact) over items, two-sided" in found
-    assert "Holm's correction (Holm 1979), which controls the family-wise error;" in found
-
-
-@pytest.mark.parametrize(("test", "over"), [
-    ("crossed", "items and runs"), ("crossed(over=items)", "items"), ("crossed(over=prompts)", "prompts"),
-    ("permutation", "whole runs"), ("bootstrap", "items and runs")])
-def test_methods_say_what_is_taken_for_a_sample_and_under_what_a_correction_holds(test, over):
-    board = contents().boards[0]
-    asked = vars(board.comparison) | {"test": test, "runs": "random", "correction": "hochberg"}
-    said = describe_methods(replace(board, comparison=SimpleNamespace(**asked)))
-    assert f") over {over}, two-sided" in said
-    assert "controls the family-wise error where p-values are independent or positively dependent" in said
+def test_methods_are_the_paragraph_with_its_references():
+    of = contents()
+    found, methods = data_of(page(of))["boards"][0], describe_methods(of.boards[0])
+    assert found["methods"] == methods.text
+    assert [work["text"] for work in found["references"]] == [work.description for work in methods.references]
+    assert found["references"][0]["link"] == "https://www.jstor.org/stable/4615733"
 
 
 def test_responses_that_are_the_same_stand_together():
     items = [labels("i1", "yes", {"oak": "yes", "elm": "no", "ash": "yes", "fir": "no"})]
     (item,) = make_page_data(contents(items=items))["items"]["test"]["items"]
     assert item["answers"] == {"sure": 1, "gold": 1, "key": ["yes", "no"], "types": [""], "type": 0}
-    assert (item["said"], item["by"]) == ([[[], []], [[1], [0]]], "0101"), "the second adds no, and lacks yes"
+    assert (item["contents"], item["by"]) == ([[[], []], [[1], [0]]], "0101"), "the second adds no, and lacks yes"
 
 
 def noisy(n, metrics=1):

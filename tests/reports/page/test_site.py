@@ -20,8 +20,10 @@ from registry.boards.site import (
 from registry.boards.snapshot import TaskAbout, TaskBoards
 from registry.evaluation.comparing.leaderboard_key import LeaderboardKey
 from registry.manifest.spec import Task
+from registry.messages import Message
 from registry.reports.page import card, feed, site, site_index
-from registry.reports.page.site import draw_skyline, make_board_link, make_task_entry, select_searchable_names
+from registry.reports.page.data import make_board_link
+from registry.reports.page.site import draw_skyline, make_task_entry, select_searchable_names
 from tests.reports.boards import HOSTILE, leaderboard
 from tests.reports.page.accessibility import violations
 from tests.reports.page.contents import contents, speaking
@@ -38,17 +40,22 @@ def placed(names, ranks, lows, task="task", **more):
         for of, rank, low in zip(board.standings, ranks, lows, strict=True)), **more)], TaskAbout(Task(id=task)))
 
 
-@pytest.mark.parametrize(("ranks", "lows", "said", "first", "more"), [
-    ((1, 2, 3), (1, 2, 2), "First of 3 systems:", ("a",), 0),
-    ((1, 2, 3), (1, 1, 2), "2 of 3 systems share the first place:", ("a", "b"), 0),
-    ((1, 2, 3), (1, 1, 1), "All 3 systems share the first place:", ("a", "b", "c"), 0),
-    ((1, 2, 3, 4, 5, 6), (1, 1, 1, 1, 1, 2), "5 of 6 systems share the first place:", ("a", "b", "c", "d"), 1),
-    ((1,), (1,), "One system is ranked:", ("a",), 0)])
-def test_those_to_whom_the_first_place_is_open_are_named(ranks, lows, said, first, more):
-    entry = make_task_entry("tasks/task.html", placed("abcdef"[:len(ranks)], ranks, lows))
-    assert (entry["says"], entry["first"], entry["more"]) == (said, first, more)
-    assert entry["boards"][0]["score"] == "0.9000"
-    assert entry["boards"][0]["link"] == "tasks/task.html#metric=acc&set=test"
+def test_a_task_has_the_result_of_its_first_board_and_a_row_for_each():
+    """By accuracy oak beats ash and fir, and so does fir by precision oak and elm."""
+    entry = make_task_entry("tasks/task.html", contents())
+    assert entry["result"] == "By acc, oak is significantly better than all other systems except elm."
+    assert [(row["title"], row["best"], row["score"], row["n"], row["better_than"], row["link"])
+            for row in entry["boards"]] == [
+        ("acc", "oak", "0.9000", 4, "2 of 3", "tasks/task.html#metric=acc&set=test"),
+        ("acc, domain=news", "oak", "0.9000", 4, "2 of 3", "tasks/task.html#metric=acc&set=test&facet=domain%3Dnews"),
+        ("p", "fir", "1.0000", 4, "2 of 3", "tasks/task.html#metric=p&set=test")]
+
+
+def test_outdated_boards_are_noted_without_commands():
+    of = contents()
+    outdated = replace(of.boards[0], outdated=(Message("board-outdated"),))
+    (note,) = make_task_entry("x", replace(of, boards=[outdated]))["notes"]
+    assert note == "Submissions or gold have changed since the last comparison."
 
 
 def test_scores_are_printed_as_on_the_board_and_links_lead_to_each_board():
@@ -56,7 +63,7 @@ def test_scores_are_printed_as_on_the_board_and_links_lead_to_each_board():
     of = replace(of, boards=[replace(of.boards[0], decimals=1), *of.boards[1:]])
     index = site_index([card("tasks/task.html", of)])
     assert ">0.9</td>" in index
-    assert "best score 0.9<" in index
+    assert "Best score: 0.9." in index
     assert "tasks/task.html#metric=acc&amp;set=test&amp;facet=domain%3Dnews" in index
     assert make_board_link("x", replace(of.boards[0], track="a&b")) == "x#metric=acc&set=test&track=a%26b"
 

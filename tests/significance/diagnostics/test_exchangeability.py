@@ -173,7 +173,7 @@ def test_a_pair_and_its_board_have_the_warning():
     assert "asymmetric-differences" in codes[3]
     assert codes[4] == ("skewed-differences",)  # it errs as often, in samples without any of the large losses
     bounded = replace(uneven_scores, score_range=(-1, 1))
-    skewed_bounded = Messages.of("skewed-differences", use="bounded")
+    skewed_bounded = Messages.make("skewed-differences", use="bounded")
     assert Permutation().run(bounded, [(0, 1)], Settings())[0].messages == skewed_bounded
     assert Bounded().run(bounded, [(0, 1)], Settings())[0].messages.codes == ()
     many = replace(uneven_scores, statistics=np.tile(np.asarray(uneven_scores.statistics), (5, 1, 1)))

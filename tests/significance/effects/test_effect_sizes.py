@@ -102,7 +102,7 @@ def test_undefined_units_are_left_out():
     rows = [[[1, 1], [0, 1]], [[0, 0], [1, 1]], [[1, 1], [1, 1]]]
     found = by_name(matrix(rows))
     assert found["proportion_difference"].value == 1 / 2
-    assert found["probability_of_superiority"].messages == Messages.of("units-left-out", units=1)
+    assert found["probability_of_superiority"].messages == Messages.make("units-left-out", units=1)
     assert "effect-of-units" in found["proportion_difference"].messages.codes
     assert "effect-of-units" in found["standardized_difference"].messages.codes
     nothing = by_name(matrix([[[0, 0], [1, 1]]]))

@@ -290,7 +290,7 @@ def test_lattices_that_are_too_fine_are_told_without_any_transform(monkeypatch):
     pairs = Observed.compare(m, list(itertools.permutations(range(7), 2)))
     fine = [set(o.pair) != {0, 1} and not set(o.pair) <= {4, 5, 6} for o in pairs]
     assert have_too_many_sums(pairs).tolist() == fine
-    monkeypatch.setattr(ideal._Resamples, "law", None)
+    monkeypatch.setattr(ideal._Resamples, "compute_probabilities", None)
     for o in itertools.compress(pairs, fine):
         assert ideal_tail(o, Settings()) is None
     monkeypatch.undo()

@@ -241,7 +241,7 @@ def test_draws_do_not_show_that_p_is_0():
     (found,) = Bootstrap("berg-kirkpatrick-2012").run(m, [(0, 1)], Settings(resamples=500))
     assert found.p_value == 1 / 501
     assert found.log10_p == pytest.approx(-math.log10(501))
-    assert found.messages == Messages.of("share-of-resamples", plus_one=True)
+    assert found.messages == Messages.make("share-of-resamples", plus_one=True)
 
 
 def test_a_unit_alone_in_its_stratum_adds_no_variance():

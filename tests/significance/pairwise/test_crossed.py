@@ -74,7 +74,7 @@ def test_what_is_not_tested_says_why():
     assert Crossed().refusal(replace(m, runs=None)).startswith("crossed looks at single runs")
     assert "only one run" in Crossed().refusal(graded(np.random.default_rng(1), 4, [(0, 1), (1,)]))
     constant = run(Crossed(), of_scores(np.ones((3, 2)), np.zeros((3, 2))))
-    assert (math.isnan(constant.p_value), constant.messages) == (True, Messages.of(
+    assert (math.isnan(constant.p_value), constant.messages) == (True, Messages.make(
         "constant-difference", over="item and run"))
     level = run(Crossed(), of_scores(np.ones((3, 2)), np.array([[1, 1], [1, 1], [1, 1]])))
     assert level.p_value == 1

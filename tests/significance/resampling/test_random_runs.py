@@ -87,9 +87,9 @@ def test_so_few_runs_bound_the_p_value_and_the_note_says_so(alternative, p):
                 alternative=alternative)
     assert found.p_value == p
     least = 0.1 if alternative == "two-sided" else 0.05
-    assert found.messages == Messages.of("smallest-p-value", runs_a=3, runs_b=3, least=least)
+    assert found.messages == Messages.make("smallest-p-value", runs_a=3, runs_b=3, least=least)
     uneven = run(Permutation(), of_sums([(9, 10), (8, 10)], [(1, 10), (2, 10), (3, 10)]))
-    assert (uneven.p_value, uneven.messages) == (0.1, Messages.of("smallest-p-value", runs_a=2, runs_b=3, least=0.1))
+    assert (uneven.p_value, uneven.messages) == (0.1, Messages.make("smallest-p-value", runs_a=2, runs_b=3, least=0.1))
 
 
 def test_ties_count():

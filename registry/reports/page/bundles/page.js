@@ -396,20 +396,20 @@
     ["track", "track", "Track"],
     ["facet", "facet", "Facet"]
   ];
-  var chosenDimensions = DIMENSIONS.filter(([key, of]) => new Set(data.boards.map((board) => board[of])).size > 1 || key === "facet" && data.boards[0].facet != null);
+  var chosenDimensions = DIMENSIONS.filter(([key, field]) => new Set(data.boards.map((board) => board[field])).size > 1 || key === "facet" && data.boards[0].facet != null);
   var WHOLE = { track: "no track", facet: "all items" };
   var boardHeading = (name, board) => board?.headings[name] ?? data.columns.board[name].heading;
   var pairHeading = (name) => data.columns.pairs[name].heading;
   var intervalHeading = (board) => `${100 * board.confidence} % ${pairHeading("interval")}`;
-  var viewOf = (board) => Object.fromEntries(DIMENSIONS.map(([key, of]) => [key, board[of] ?? ""]));
+  var viewOf = (board) => Object.fromEntries(DIMENSIONS.map(([key, field]) => [key, board[field] ?? ""]));
 
   // registry/reports/page/scripts/systems.js
   var factsOf = (submission) => Object.hasOwn(data.systems.of, submission) ? data.systems.of[submission] : {};
   var LINKS = ["paper", "code"];
-  var outwardLink = { target: "_blank", rel: "noopener noreferrer" };
+  var externalLink = { target: "_blank", rel: "noopener noreferrer" };
   function linksOf(submission) {
     const facts = factsOf(submission);
-    return LINKS.filter((name) => facts[name]).flatMap((name) => [" ", el("a", { class: "fact", href: facts[name], ...outwardLink }, name)]);
+    return LINKS.filter((name) => facts[name]).flatMap((name) => [" ", el("a", { class: "fact", href: facts[name], ...externalLink }, name)]);
   }
   var compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
   var FACTS = [
@@ -419,11 +419,11 @@
     ["licence", "licence", visible],
     ...LINKS.map((name) => (
       /** @type {[string, string, (value: any) => any]} */
-      [name, name, (value) => el("a", { href: value, ...outwardLink }, visible(value))]
+      [name, name, (value) => el("a", { href: value, ...externalLink }, visible(value))]
     ))
   ];
   function drawSystems(board) {
-    const of = board.standings, factsAt = (n) => factsOf(cellAt(of.submission, n));
+    const standings = board.standings, factsAt = (n) => factsOf(cellAt(standings.submission, n));
     const declaring = range(board.n).filter((n) => FACTS.some(([key]) => factsAt(n)[key] != null));
     const box = byId("about-systems"), table = el("table", {});
     box.replaceChildren();
@@ -448,7 +448,7 @@
         el("tbody", {}, declaring.map((n) => el(
           "tr",
           {},
-          el("th", { scope: "row" }, nameElement(cellAt(of.shown, n))),
+          el("th", { scope: "row" }, nameElement(cellAt(standings.shown, n))),
           columns.map(([key, , shown2, right]) => el(
             "td",
             { class: right ? "right" : key },
@@ -489,7 +489,7 @@
   var nameOf = (n) => cellAt(data.details.names, n);
   var numberByKey = new Map(range(data.details.n).map((n) => [keyOf(cellAt(data.details.team, n), cellAt(data.details.system, n)), n]));
   var systemNumbers = new Map(range(data.details.n).map((n) => [nameOf(n), n]));
-  var numberOf = (of, row, team = "team", system = "system") => numberByKey.get(keyOf(cellAt(of[team], row), cellAt(of[system], row)));
+  var numberOf = (rows2, row, team = "team", system = "system") => numberByKey.get(keyOf(cellAt(rows2[team], row), cellAt(rows2[system], row)));
   var placesByBoard = /* @__PURE__ */ new WeakMap();
   function placeOn(board, n) {
     if (!placesByBoard.has(board)) placesByBoard.set(board, new Map(range(board.n).map((place) => [numberOf(board.standings, place), place])));
@@ -599,14 +599,14 @@
 
   // registry/reports/page/scripts/boards.js
   function findBoard(last = "") {
-    const fit = (board) => DIMENSIONS.reduce((sum, [key, of]) => sum + ((board[of] ?? "") === view[key] ? key === last ? 10 : 1 : 0), 0);
+    const fit = (board) => DIMENSIONS.reduce((sum, [key, field]) => sum + ((board[field] ?? "") === view[key] ? key === last ? 10 : 1 : 0), 0);
     return data.boards.reduce((best, board) => fit(board) > fit(best) ? board : best);
   }
   var labelOf = (metric) => data.boards.find((board) => board.metric === metric)?.metric_label ?? metric;
   function drawControls(board, wide, redraw2) {
-    const selects = chosenDimensions.filter(([key]) => !wide || key === "track").map(([key, of, label]) => {
-      const values = [...new Set(data.boards.map((other) => other[of] ?? ""))];
-      return selectOf(label, values.map((value) => [value, key === "metric" ? labelOf(value) : value || WHOLE[key]]), board[of] ?? "", (value) => {
+    const selects = chosenDimensions.filter(([key]) => !wide || key === "track").map(([key, field, label]) => {
+      const values = [...new Set(data.boards.map((other) => other[field] ?? ""))];
+      return selectOf(label, values.map((value) => [value, key === "metric" ? labelOf(value) : value || WHOLE[key]]), board[field] ?? "", (value) => {
         setView({ [key]: value });
         redraw2(key);
       });
@@ -625,44 +625,44 @@
     if (selects.some((select) => select.contains(byId(focused)))) byId(focused).focus();
   }
   function boardColumns(board) {
-    const of = board.standings;
+    const standings = board.standings;
     const plain = (key) => ({
-      cell: (n) => cellAt(of[key], n) ?? "–",
-      value: (n) => cellAt(of[key], n)
+      cell: (n) => cellAt(standings[key], n) ?? "–",
+      value: (n) => cellAt(standings[key], n)
     });
     const intervals = intervalCells(board);
     const cells = {
       rank: { cell: plain("rank").cell, value: (n) => n },
-      system: { isHeader: true, value: (n) => cellAt(of.shown, n), cell: (n) => [
-        systemLink(numberOf(of, n), cellAt(of.shown, n)),
-        cellAt(of.late, n) ? el("abbr", { title: "came late" }, "*") : null,
-        ...linksOf(cellAt(of.submission, n))
+      system: { isHeader: true, value: (n) => cellAt(standings.shown, n), cell: (n) => [
+        systemLink(numberOf(standings, n), cellAt(standings.shown, n)),
+        cellAt(standings.late, n) ? el("abbr", { title: "came late" }, "*") : null,
+        ...linksOf(cellAt(standings.submission, n))
       ] },
       score: {
         descending: board.better === "higher",
-        value: (n) => cellAt(of.score, n),
-        cell: (n) => el("b", {}, withMinus(cellAt(of.printed, n)))
+        value: (n) => cellAt(standings.score, n),
+        cell: (n) => el("b", {}, withMinus(cellAt(standings.printed, n)))
       },
       range: {
         cell: plain("range").cell,
-        value: (n) => cellAt(of.range, n) === "-" ? null : parseInt(cellAt(of.range, n), 10)
+        value: (n) => cellAt(standings.range, n) === "-" ? null : parseInt(cellAt(standings.range, n), 10)
       },
       interval: intervals,
       share_best: {
         descending: true,
-        value: (n) => cellAt(of.share_best, n),
-        cell: (n) => cellAt(of.share_best, n) == null ? "–" : percent(cellAt(of.share_best, n))
+        value: (n) => cellAt(standings.share_best, n),
+        cell: (n) => cellAt(standings.share_best, n) == null ? "–" : percent(cellAt(standings.share_best, n))
       },
       cluster: plain("in_cluster"),
       wins: {
         descending: true,
-        value: (n) => cellAt(of.wins, n),
-        cell: (n) => drawDecisions(cellAt(of.wins, n), cellAt(board.undecided, n), cellAt(of.losses, n))
+        value: (n) => cellAt(standings.wins, n),
+        cell: (n) => drawDecisions(cellAt(standings.wins, n), cellAt(board.undecided, n), cellAt(standings.losses, n))
       },
-      team: { cell: (n) => nameElement(cellAt(of.team, n)), value: (n) => cellAt(of.team, n) },
+      team: { cell: (n) => nameElement(cellAt(standings.team, n)), value: (n) => cellAt(standings.team, n) },
       run_sd: {
-        value: (n) => cellAt(of.run_sd, n),
-        cell: (n) => cellAt(of.run_sd, n) == null ? "–" : fixed(cellAt(of.run_sd, n))
+        value: (n) => cellAt(standings.run_sd, n),
+        cell: (n) => cellAt(standings.run_sd, n) == null ? "–" : fixed(cellAt(standings.run_sd, n))
       }
     };
     return board.columns.map((name) => ({
@@ -673,11 +673,11 @@
       ...cells[name] ?? plain(name)
     }));
   }
-  var intervalOf = ({ standings: of }, n) => ({ value: cellAt(of.score, n), low: cellAt(of.ci_low, n), high: cellAt(of.ci_high, n) });
+  var intervalOf = ({ standings }, n) => ({ value: cellAt(standings.score, n), low: cellAt(standings.ci_low, n), high: cellAt(standings.ci_high, n) });
   function intervalCells(board) {
-    const of = board.standings, all = range(board.n).map((n) => intervalOf(board, n)), scale = scaleOver(all, 168);
+    const standings = board.standings, all = range(board.n).map((n) => intervalOf(board, n)), scale = scaleOver(all, 168);
     const hasIntervals = all.some(({ low, high }) => low != null || high != null);
-    const label = (n) => hasIntervals ? withMinus(cellAt(of.interval, n)) || "no interval" : cellAt(of.printed, n);
+    const label = (n) => hasIntervals ? withMinus(cellAt(standings.interval, n)) || "no interval" : cellAt(standings.printed, n);
     return {
       scale,
       cell: (n) => all[n].value == null ? "" : drawInterval(scale, all[n], label(n))
@@ -700,19 +700,19 @@
   }
   var shortTitle = (title) => title.startsWith(`${data.task.id}/`) ? title.slice(data.task.id.length + 1) : title;
   function boardListing(board) {
-    const of = board.standings, columns = boardColumns(board), rule = columns.find(({ scale }) => scale?.rule)?.scale?.rule;
+    const standings = board.standings, columns = boardColumns(board), rule = columns.find(({ scale }) => scale?.rule)?.scale?.rule;
     return {
       title: `${shortTitle(board.title)}, ${counted(board.n, "system")}, ${counted(board.n_items, "item")}`,
       n: board.n,
       allColumns: columns,
       columns: shownColumns(columns),
       first: columns[0],
-      cluster: (n) => cellAt(of.in_cluster, n),
-      kind: (n) => cellAt(of.kind, n),
-      texts: (n) => [cellAt(of.shown, n), cellAt(of.team, n)],
+      cluster: (n) => cellAt(standings.in_cluster, n),
+      kind: (n) => cellAt(standings.kind, n),
+      texts: (n) => [cellAt(standings.shown, n), cellAt(standings.team, n)],
       sentences: [
         ...board.sentences.map(visible),
-        ...range(board.n).some((n) => cellAt(of.late, n)) ? ["* came late."] : [],
+        ...range(board.n).some((n) => cellAt(standings.late, n)) ? ["* came late."] : [],
         ...rule ? [rule] : []
       ]
     };
@@ -721,9 +721,9 @@
   var figuresOf = (column2) => column2.board == null ? column2.figures ?? {} : data.boards[column2.board].standings;
   var firstBoardOf = (wide) => data.boards[wide.columns.find(({ board }) => board != null)?.board ?? 0];
   function wideColumn(wide, column2) {
-    const of = figuresOf(column2);
+    const figures = figuresOf(column2);
     const place = (n) => cellAt(column2.at, n);
-    const value = (key, n) => place(n) == null ? null : cellAt(of[key], place(n));
+    const value = (key, n) => place(n) == null ? null : cellAt(figures[key], place(n));
     const note = (n) => {
       if (column2.board == null) return value("beside", n);
       return value("rank", n) == null ? "" : `(${value("range", n)})`;
@@ -759,24 +759,24 @@
     ];
   }
   function wideListing(wide) {
-    const of = wide.rows, columns = wide.columns.map((column2) => wideColumn(wide, column2));
-    const hasTeams = range(wide.n).some((n) => cellAt(of.team, n) !== cellAt(of.system, n));
+    const rows2 = wide.rows, columns = wide.columns.map((column2) => wideColumn(wide, column2));
+    const hasTeams = range(wide.n).some((n) => cellAt(rows2.team, n) !== cellAt(rows2.system, n));
     const allColumns = [
-      { name: "system", heading: boardHeading("system"), isHeader: true, value: (n) => cellAt(of.shown, n), cell: (n) => [
-        systemLink(numberOf(of, n), cellAt(of.shown, n)),
-        cellAt(of.late, n) ? el("abbr", { title: "came late" }, "*") : null
+      { name: "system", heading: boardHeading("system"), isHeader: true, value: (n) => cellAt(rows2.shown, n), cell: (n) => [
+        systemLink(numberOf(rows2, n), cellAt(rows2.shown, n)),
+        cellAt(rows2.late, n) ? el("abbr", { title: "came late" }, "*") : null
       ] },
       ...hasTeams ? [{
         name: "team",
         heading: boardHeading("team"),
-        value: (n) => cellAt(of.team, n),
-        cell: (n) => nameElement(cellAt(of.team, n))
+        value: (n) => cellAt(rows2.team, n),
+        cell: (n) => nameElement(cellAt(rows2.team, n))
       }] : [],
-      ...Array.isArray(of.kind) ? [{
+      ...Array.isArray(rows2.kind) ? [{
         name: "kind",
         heading: boardHeading("kind"),
-        value: (n) => cellAt(of.kind, n),
-        cell: (n) => cellAt(of.kind, n) ?? "–"
+        value: (n) => cellAt(rows2.kind, n),
+        cell: (n) => cellAt(rows2.kind, n) ?? "–"
       }] : [],
       ...columns
     ];
@@ -786,8 +786,8 @@
       first: columns[0],
       allColumns,
       columns: shownColumns(allColumns),
-      kind: (n) => cellAt(of.kind, n),
-      texts: (n) => [cellAt(of.shown, n), cellAt(of.team, n)],
+      kind: (n) => cellAt(rows2.kind, n),
+      texts: (n) => [cellAt(rows2.shown, n), cellAt(rows2.team, n)],
       sentences: [visible(wide.notes[0]), ...wide.columns.map(familyOf), ...wide.notes.slice(1).map(visible)]
     };
   }
@@ -804,7 +804,7 @@
     const a = pairs.a ?? range(n).flatMap((i) => partners(i).map(() => i));
     const b = pairs.b ?? range(n).flatMap(partners);
     const numbers = new Map(a.map((i, k) => [i * n + b[k], k]));
-    const of = board.standings;
+    const standings = board.standings;
     return {
       a,
       b,
@@ -817,7 +817,7 @@
         const p = this.p(k);
         return p != null && p <= board.alpha;
       },
-      sameTeam: (k) => cellAt(of.team, a[k]) === cellAt(of.team, b[k])
+      sameTeam: (k) => cellAt(standings.team, a[k]) === cellAt(standings.team, b[k])
     };
   }
   function pairFigures(board, all, i, j) {
@@ -850,7 +850,7 @@
     return { list, numbers: ({ notes }) => notes.map((note) => list.indexOf(note) + 1).join(", ") };
   }
   function pairLines(board, all, i, j) {
-    const of = pairFigures(board, all, i, j), k = (
+    const figures = pairFigures(board, all, i, j), k = (
       /** @type {number} */
       all.find(i, j)
     );
@@ -863,11 +863,11 @@
     const unit = board.unit === "item" || board.unit === "cluster" ? board.unit : "unit";
     return [
       `${name(i)} against ${name(j)}`,
-      `Difference ${of.difference}` + (of.interval && `, ${intervalHeading(board)} ${of.interval}`),
-      `p = ${of.p}` + (board.corrected ? `, adjusted ${of.adjusted}` : "") + (cellAt(pairs.method, k) ? ` (${cellAt(pairs.method, k)})` : ""),
+      `Difference ${figures.difference}` + (figures.interval && `, ${intervalHeading(board)} ${figures.interval}`),
+      `p = ${figures.p}` + (board.corrected ? `, adjusted ${figures.adjusted}` : "") + (cellAt(pairs.method, k) ? ` (${cellAt(pairs.method, k)})` : ""),
       counted2 == null ? null : `${counted2} ${unit}${counted2 === 1 ? " differs" : "s differ"}`,
-      of.significant ? "Significant" + (view.p === "raw" && board.corrected ? " without correction" : "") : "Not significant",
-      ...of.notes
+      figures.significant ? "Significant" + (view.p === "raw" && board.corrected ? " without correction" : "") : "Not significant",
+      ...figures.notes
     ].filter((line) => line != null);
   }
   function significanceLevels(board) {
@@ -1065,9 +1065,9 @@
       byId("differences-note").textContent = "The pairs of this system are not available: their file is absent, or belongs to another version of the leaderboard.";
       return;
     }
-    const of = withPairsOf(board, place, columns);
-    drawOpponents(of.board, indexPairs(of.board), of.against, place);
-    describeOpponents(board, of.against, place, "");
+    const loaded = withPairsOf(board, place, columns);
+    drawOpponents(loaded.board, indexPairs(loaded.board), loaded.against, place);
+    describeOpponents(board, loaded.against, place, "");
   }
   function describeOpponents(board, against, place, which) {
     byId("differences-note").textContent = `${counted(against.length, "pair")}${which}; differences above 0 are in favour of ${visible(cellAt(board.standings.shown, place))}.`;
@@ -1151,7 +1151,7 @@
   }
   var LOGARITHMIC = 100;
   var NAMED = 60;
-  var roundly = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
+  var compactNumber = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
   function drawTradeOffs(board) {
     const names = Object.keys(board.numbers);
     byId("trade-offs").hidden = !names.length;
@@ -1188,7 +1188,7 @@
     const by = attributeOf(names), systems = findFront(board, board.numbers[by]);
     const front = systems.filter((system) => !system.dominatedBy), name = ({ n }) => visible(cellAt(board.standings.shown, n));
     const scale = scaleOver(systems, 100), places = placesOf(board, systems, scale);
-    const points = systems.map((system) => ({ ...places.of(system), lines: () => [
+    const points = systems.map((system) => ({ ...places.pointOf(system), lines: () => [
       name(system),
       `${visible(board.metric_label)} ${withMinus(cellAt(board.standings.printed, system.n))}` + (cellAt(board.standings.interval, system.n) && `, interval ${cellAt(board.standings.interval, system.n)}`),
       `${titleOf(by)} ${system.number.toLocaleString("en", { maximumSignificantDigits: 6 })}`,
@@ -1221,7 +1221,7 @@
       beyond,
       scale,
       logarithmic,
-      of: ({ number, value }) => ({ x: x(number), y: y(value) }),
+      pointOf: ({ number, value }) => ({ x: x(number), y: y(value) }),
       across: !logarithmic ? roundTicks(low, high, width / 100) : decades.length * 60 < width ? decades : powers.filter((_, n) => n % Math.ceil(powers.length * 60 / width) === 0),
       up: scale.high > scale.low ? roundTicks(scale.low, scale.high, 5) : [scale.low]
     };
@@ -1231,11 +1231,11 @@
     const end = view.more ? left : width - right;
     const steps = front.map((system, n) => n ? `H${x(system.number)}V${y(system.value)}` : `M${x(system.number)} ${y(system.value)}`);
     const lines = front.flatMap((system, n) => {
-      const next = front[n + 1], from = places.of(system), to = next ? places.of(next) : { x: end, y: from.y };
+      const next = front[n + 1], from = places.pointOf(system), to = next ? places.pointOf(next) : { x: end, y: from.y };
       return [[from.x, from.y, to.x, from.y], [to.x, from.y, to.x, to.y]];
     });
     const mark = (system) => {
-      const dot = system.dominatedBy ? "hollow" : "filled", { x: cx, y: cy } = places.of(system), away = cy > height / 2 ? 1 : -1;
+      const dot = system.dominatedBy ? "hollow" : "filled", { x: cx, y: cy } = places.pointOf(system), away = cy > height / 2 ? 1 : -1;
       return !places.beyond(system.value) ? svg("circle", { class: dot, cx, cy, r: 4.5 }) : svg("path", { class: dot, d: `M${cx} ${cy + 6 * away}l-5 ${-9 * away}h10z` });
     };
     const whisker = ({ number, low, high }) => low == null || high == null ? null : svg("line", { class: "whisker", x1: x(number), x2: x(number), y1: y(low), y2: y(high) });
@@ -1243,10 +1243,10 @@
       "svg",
       { viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" },
       places.up.map((value) => acrossAt(width, y(value), fixed(value, scale.digits))),
-      places.across.map((number) => upAt(x(number), roundly.format(number))),
+      places.across.map((number) => upAt(x(number), compactNumber.format(number))),
       svg("path", { class: "front", d: `${steps.join("")}H${end}` }),
       systems.map(whisker),
-      systems.filter((of) => of.dominatedBy).map(mark),
+      systems.filter((system) => system.dominatedBy).map(mark),
       front.map(mark),
       placeLabels(systems, places, lines, name),
       titlesOf(
@@ -1256,14 +1256,14 @@
       )
     );
   }
-  function placeLabels(systems, { width, of, beyond }, lines, name) {
+  function placeLabels(systems, { width, pointOf, beyond }, lines, name) {
     const pen = (
       /** @type {CanvasRenderingContext2D} */
       el("canvas").getContext("2d")
     );
     pen.font = "11px system-ui, sans-serif";
     const taken = [
-      ...systems.map((system) => ({ x: of(system).x - 5, y: of(system).y - 5, width: 10, height: 10 })),
+      ...systems.map((system) => ({ x: pointOf(system).x - 5, y: pointOf(system).y - 5, width: 10, height: 10 })),
       ...lines.map(([x1, y1, x2, y2]) => ({
         x: Math.min(x1, x2) - 1,
         y: Math.min(y1, y2) - 1,
@@ -1273,7 +1273,7 @@
     ];
     const free = (box) => box.x >= PLOT.left && box.x + box.width <= width - 2 && box.y >= 0 && box.y + box.height <= PLOT.height - PLOT.bottom && !taken.some((other) => box.x < other.x + other.width && other.x < box.x + box.width && box.y < other.y + other.height && other.y < box.y + box.height);
     return [...systems].sort((one, other) => Number(Boolean(one.dominatedBy)) - Number(Boolean(other.dominatedBy)) || one.n - other.n).slice(0, NAMED).map((system) => {
-      const { x, y } = of(system), full = name(system);
+      const { x, y } = pointOf(system), full = name(system);
       const text = (full.length > 24 ? `${full.slice(0, 23)}…` : full) + (beyond(system.value) ? ` ${fixed(system.value)}` : "");
       const length = pen.measureText(text).width + 4;
       const box = [[8, -7], [-length - 8, -7], [-length / 2, -21], [-length / 2, 8], [6, -19], [6, 5], [-length - 6, -19], [-length - 6, 5]].map(([dx, dy]) => ({ x: x + dx, y: y + dy, width: length, height: 14 })).find(free);
@@ -1445,14 +1445,14 @@
     if (!all) return null;
     const metric = all.metrics.indexOf(board.metric), sign = board.better === "lower" ? 1 : -1;
     const takesPart = (n) => (cellAt(all.tracks, n) ?? "") === (board.track ?? "");
-    const taking = range(all.names.length).filter(takesPart);
+    const participants = range(all.names.length).filter(takesPart);
     const better = (a, b) => Number(a.score == null) - Number(b.score == null) || sign * (a.score - b.score) || b.by.length - a.by.length;
     const items = all.items.filter((item) => !board.facet || item.facets.includes(board.facet)).map((item) => {
-      const responses = item.said.map((said, n) => ({ said, score: cellAt(item.scores[metric] ?? null, n), by: (
+      const responses = item.contents.map((content, n) => ({ content, score: cellAt(item.scores[metric] ?? null, n), by: (
         /** @type {number[]} */
         []
       ) }));
-      for (const n of taking) {
+      for (const n of participants) {
         responses[typeof item.by === "string" ? RESPONSE_DIGITS.indexOf(item.by[n]) : item.by[n]].by.push(n);
       }
       return { ...item, responses: responses.filter(({ by }) => by.length).sort(better) };
@@ -1468,19 +1468,19 @@
       items: items.filter(({ responses }) => responses.length > 1)
     };
   }
-  function wordsOf(of, item) {
+  function wordsOf(itemSet, item) {
     if (item.tokens.length) return item.tokens.join(" ");
-    if (of.kind === "alignment") return `gold: ${linksCounted(item)}`;
-    if (of.kind !== "label") return item.gold.map(([, said]) => said).find((said) => typeof said === "string") ?? "";
-    const given = item.responses.map(({ said: [added, lacking], by }) => `${added.length || !lacking.length ? `“${answerName(item, added[0] ?? 0)}”` : "no response"} by ${by.length}`);
+    if (itemSet.kind === "alignment") return `gold: ${linksCounted(item)}`;
+    if (itemSet.kind !== "label") return item.gold.map(([, content]) => content).find((content) => typeof content === "string") ?? "";
+    const given = item.responses.map(({ content: [added, lacking], by }) => `${added.length || !lacking.length ? `“${answerName(item, added[0] ?? 0)}”` : "no response"} by ${by.length}`);
     return `${given.join(", ")}; gold “${answerName(item, 0)}”`;
   }
   var responseOf = (item, n) => item.responses.findIndex((response) => response.by.includes(n));
-  var chosenRuns = (of) => [view.a, view.b].map((name) => systemNumbers.get(name)).filter((system) => system !== void 0).map((system) => range(of.names.length).filter((n) => of.takesPart(n) && of.systemOf(n) === system)).filter((runs) => runs.length);
+  var chosenRuns = (itemSet) => [view.a, view.b].map((name) => systemNumbers.get(name)).filter((system) => system !== void 0).map((system) => range(itemSet.names.length).filter((n) => itemSet.takesPart(n) && itemSet.systemOf(n) === system)).filter((runs) => runs.length);
   var responsesBy = (item, runs) => String([...new Set(runs.map((n) => responseOf(item, n)))].sort());
   var isAnsweredDifferently = (item, chosen) => chosen.length === 2 && responsesBy(item, chosen[0]) !== responsesBy(item, chosen[1]);
   var isCorrect = (item, runs) => runs.every((n) => {
-    const { wrong, missed } = judgeAnswers(item, item.responses[responseOf(item, n)].said);
+    const { wrong, missed } = judgeAnswers(item, item.responses[responseOf(item, n)].content);
     return !wrong.length && !missed.length;
   });
   var scoreOf = (item, runs, sign) => runs.reduce((sum, n) => sum + (item.responses[responseOf(item, n)].score ?? sign * Infinity), 0) / runs.length;
@@ -1520,37 +1520,37 @@
   );
   var linksCounted = ({ answers: { sure, gold } }) => `${sure} sure${gold > sure ? `, ${gold - sure} possible` : ""}`;
   var MANY_ANSWERS = 12;
-  function answerParts(of, item) {
+  function answerParts(itemSet, item) {
     const name = (n) => el("bdi", {}, harmless(answerName(item, n)));
     const list = (answers, right) => answers.map((n) => answerMark(name(n), right));
-    const cell = (said) => {
-      const { right, wrong, missed } = judgeAnswers(item, said), many = item.answers.gold >= MANY_ANSWERS;
-      if (of.kind === "label" && !right.length && !wrong.length) return el("i", {}, "no response");
+    const cell = (content) => {
+      const { right, wrong, missed } = judgeAnswers(item, content), many = item.answers.gold >= MANY_ANSWERS;
+      if (itemSet.kind === "label" && !right.length && !wrong.length) return el("i", {}, "no response");
       const answers = [...many ? [] : list(right, true), ...list(wrong, false)];
       return [
         many ? el("p", { class: "quiet" }, `${right.length} of ${item.answers.gold} correct`) : null,
         answers.length ? el("ul", { class: "answers" }, answers) : many ? null : el("span", { class: "quiet" }, "nothing"),
-        missed.length && of.kind !== "label" ? el("p", { class: "quiet" }, "misses ", missed.flatMap((n, k) => [k ? ", " : "", name(n)])) : null
+        missed.length && itemSet.kind !== "label" ? el("p", { class: "quiet" }, "misses ", missed.flatMap((n, k) => [k ? ", " : "", name(n)])) : null
       ];
     };
     const gold = range(item.answers.gold);
     const goldCell = gold.length ? el("ul", { class: "answers" }, list(gold, true)) : el("span", { class: "quiet" }, "nothing");
-    return { titles: ["response"], golds: [["gold", [goldCell]]], cells: ({ said }) => [cell(said)] };
+    return { titles: ["response"], golds: [["gold", [goldCell]]], cells: ({ content }) => [cell(content)] };
   }
 
   // registry/reports/page/scripts/item-drawings.js
-  function treeParts(of, item, responses) {
+  function treeParts(itemSet, item, responses) {
     const { head, word, sure } = item.answers;
     const arc = (n) => ({ word: word[n], head: head[n], type: harmless(typeOfAnswer(item, n)) });
     const gold = new Map(range(sure).map(arc).map((one) => [one.word, one]));
-    const trees = new Map(responses.map((response) => [response, treeOf(response.said, arc, gold)]));
+    const trees = new Map(responses.map((response) => [response, treeOf(response.content, arc, gold)]));
     const differing = [...gold.keys()].filter((place) => responses.some((response) => trees.get(response).lacking.has(place)));
     const further = responses.some((response) => trees.get(response).further.length);
     const figure = el("div", {});
     const action = (response) => {
-      const button = el("button", { type: "button", class: "small", "aria-label": `draw the tree of ${visible(of.names[response.by[0]])}` }, "tree");
+      const button = el("button", { type: "button", class: "small", "aria-label": `draw the tree of ${visible(itemSet.names[response.by[0]])}` }, "tree");
       button.addEventListener("click", () => {
-        figure.replaceChildren(treeFigure(of, item, response, trees.get(response), gold));
+        figure.replaceChildren(treeFigure(itemSet, item, response, trees.get(response), gold));
         figure.firstChild.focus();
         figure.scrollIntoView({ block: "nearest" });
       });
@@ -1591,7 +1591,7 @@
     return el("span", { class: "wrong-arc" }, "✗ ", relation, relation.length && head.length ? " " : "", head);
   }
   var PAPER = 1050;
-  function treeFigure(of, item, response, tree, gold) {
+  function treeFigure(itemSet, item, response, tree, gold) {
     const arcs = [...gold.values()].map((one) => tree.lacking.has(one.word) ? tree.own.get(one.word) : one).filter(Boolean);
     const drawn = arcs.filter(({ head }) => typeof head === "number");
     const differs = (one) => tree.lacking.has(one.word);
@@ -1600,14 +1600,14 @@
     const rise = 18 * (1 + Math.max(1, ...above.values())), fall = 18 * (1 + Math.max(1, ...below.values()));
     const width = places[places.length - 1] + 60, base = rise + 6, lower = base + 26;
     const draw2 = (one, level, up) => arcPath(one, level, { x: places, y: up ? base : lower, sign: up ? -1 : 1, differs: differs(one), up });
-    const wrong = tree.lacking.size, name = visible(of.names[response.by[0]]);
+    const wrong = tree.lacking.size, name = visible(itemSet.names[response.by[0]]);
     return el(
       "figure",
       { class: width > PAPER ? "tree beyond-paper" : "tree", tabindex: -1 },
       el(
         "figcaption",
         {},
-        el("b", {}, nameElement(of.names[response.by[0]])),
+        el("b", {}, nameElement(itemSet.names[response.by[0]])),
         el("span", { class: "of-drawing" }, " above the words, the gold below"),
         `: ${wrong} of ${gold.size} words differ.`
       ),
@@ -1695,7 +1695,7 @@
   }
   var LINKS_AT_ONCE = 15;
   var WIDE_GRID = 60;
-  function gridParts(of, item, responses) {
+  function gridParts(itemSet, item, responses) {
     const { first, last, sure, gold } = item.answers;
     const link = (n) => `${first[n]}‑${last[n]}`;
     const written = (numbers) => numbers.map(link).join(" ");
@@ -1706,9 +1706,9 @@
     ];
     const sides = [responses[0], responses.length > 1 ? responses.at(-1) : null];
     const holder = el("div", {});
-    const redraw2 = () => holder.replaceChildren(linkGrid(of, item, sides));
+    const redraw2 = () => holder.replaceChildren(linkGrid(itemSet, item, sides));
     const choose = (title, side) => {
-      const options = [...responses.map((response, n) => [n, whoShort(of, response)]), [-1, "nobody"]];
+      const options = [...responses.map((response, n) => [n, shortName(itemSet, response)]), [-1, "no system"]];
       const select = el("select", {}, options.map(([n, text]) => el("option", { value: n, selected: (responses[n] ?? null) === sides[side] }, text)));
       select.addEventListener("change", () => {
         sides[side] = responses[Number(select.value)] ?? null;
@@ -1717,30 +1717,30 @@
       return el("label", {}, title, " ", select);
     };
     redraw2();
-    const cell = (said) => {
-      const { right, wrong, missed } = judgeAnswers(item, said), possible = right.filter((n) => n >= sure).length;
+    const cell = (content) => {
+      const { right, wrong, missed } = judgeAnswers(item, content), possible = right.filter((n) => n >= sure).length;
       return [
         `${right.length - possible} of ${sure} sure`,
         gold > sure ? `, ${possible} of ${gold - sure} possible` : "",
-        wrong.length ? el("span", { class: "wrong-arc" }, ", ✗ ", linksOf2(wrong)) : ", none wrong",
+        wrong.length ? el("span", { class: "wrong-arc" }, ", ✗ ", linksOf2(wrong)) : ", none incorrect",
         missed.length ? el("span", { class: "quiet" }, "; misses ", linksOf2(missed)) : ""
       ];
     };
     return {
       titles: ["links, source-target"],
       golds: [["gold", [linksCounted(item)]]],
-      cells: ({ said }) => [cell(said)],
+      cells: ({ content }) => [cell(content)],
       before: el("div", { class: "link-grid" }, el("div", { class: "bar" }, choose("○ circle:", 0), choose("✕ cross:", 1)), holder)
     };
   }
-  var whoShort = (of, { by }) => visible(of.names[by[0]]) + (by.length > 1 ? ` and ${by.length - 1} more` : "");
+  var shortName = (itemSet, { by }) => visible(itemSet.names[by[0]]) + (by.length > 1 ? ` and ${by.length - 1} more` : "");
   var gridWords = (used) => {
     const all = [...new Set(used)].sort((a, b) => a - b);
     return all.at(-1) > WIDE_GRID ? all : range(all.at(-1) ?? 0).map((n) => n + 1);
   };
-  function linkGrid(of, item, sides) {
+  function linkGrid(itemSet, item, sides) {
     const { first, last, sure, gold } = item.answers;
-    const given = sides.map((side) => new Set(side ? [...judgeAnswers(item, side.said).right, ...judgeAnswers(item, side.said).wrong] : []));
+    const given = sides.map((side) => new Set(side ? [...judgeAnswers(item, side.content).right, ...judgeAnswers(item, side.content).wrong] : []));
     const links = range(first.length).filter((n) => n < gold || given.some((theirs) => theirs.has(n)));
     const rows2 = gridWords(links.map((n) => first[n])), columns = gridWords(links.map((n) => last[n]));
     const size = Math.max(rows2.length, columns.length) > 40 ? 11 : 15, edge = 26;
@@ -1750,12 +1750,12 @@
     const drawn = links.map((n) => svg(
       "g",
       {},
-      svg("title", {}, linkSaid(of, `${first[n]}-${last[n]}`, n < sure ? "sure" : n < gold ? "possible" : "not in the gold", sides.filter((_, k) => given[k].has(n)))),
+      svg("title", {}, linkTitle(itemSet, `${first[n]}-${last[n]}`, n < sure ? "sure" : n < gold ? "possible" : "not in the gold", sides.filter((_, k) => given[k].has(n)))),
       n < gold ? svg("rect", { class: n < sure ? "sure" : "possible", x: x(n) + 1.5, y: y(n) + 1.5, width: size - 3, height: size - 3 }) : null,
       given[0].has(n) ? svg("circle", { class: "first", cx: x(n) + size / 2, cy: y(n) + size / 2, r: size * 0.34 }) : null,
       given[1].has(n) ? svg("path", { class: "second", d: `M ${x(n) + 3.5} ${y(n) + 3.5} l ${size - 7} ${size - 7} m 0 ${7 - size} l ${7 - size} ${size - 7}` }) : null
     ));
-    const label = `Links of ${sides.filter(Boolean).map((side) => whoShort(of, side)).join(" and of ")} in the gold's; the table below lists what is wrong and missed`;
+    const label = `Links of ${sides.filter(Boolean).map((side) => shortName(itemSet, side)).join(" and of ")} in the gold's; the table below lists incorrect and missed links`;
     return el(
       "div",
       {},
@@ -1777,18 +1777,18 @@
       el(
         "p",
         { class: "quiet" },
-        el("span", { class: "on-paper" }, sides.map((side, k) => side && `${"○✕"[k]} ${whoShort(of, side)}. `)),
+        el("span", { class: "on-paper" }, sides.map((side, k) => side && `${"○✕"[k]} ${shortName(itemSet, side)}. `)),
         `Down the source's words, across the target's. Filled squares are the gold's sure links${gold > sure ? ", dashed ones its possible links" : ""}.`
       )
     );
   }
-  var linkSaid = (of, link, where, by) => `${link}: ${where}; ${by.length ? by.map((side) => whoShort(of, side)).join(", ") : "neither"}`;
+  var linkTitle = (itemSet, link, where, by) => `${link}: ${where}; ${by.length ? by.map((side) => shortName(itemSet, side)).join(", ") : "neither"}`;
   var AXIS = 180;
   var FIRST_DOCUMENTS = 10;
   function numberParts(_, item) {
-    const leading = (said) => said?.[0]?.[1];
-    const gold = item.gold.map(([, said]) => leading(said)).find((value) => value != null);
-    const values = [...item.responses.map(({ said }) => leading(said)), gold].filter((value) => value != null);
+    const leading = (content) => content?.[0]?.[1];
+    const gold = item.gold.map(([, content]) => leading(content)).find((value) => value != null);
+    const values = [...item.responses.map(({ content }) => leading(content)), gold].filter((value) => value != null);
     const low = Math.min(...values), high = Math.max(...values);
     const x = (value) => 6 + (AXIS - 12) * (high > low ? (value - low) / (high - low) : 0.5);
     const axis = (value) => svg(
@@ -1798,16 +1798,16 @@
       gold == null ? null : svg("line", { class: "tick-of-gold", x1: x(gold), x2: x(gold), y1: 1, y2: 15 }),
       value == null ? null : svg("circle", { cx: x(value), cy: 8, r: 3.5 })
     );
-    const shown2 = (said) => [
-      el("span", { class: "numbers" }, said.map(([name, value], n) => [n ? ", " : "", name ? `${visible(name)} ` : "", plainNumber(value)])),
+    const shown2 = (content) => [
+      el("span", { class: "numbers" }, content.map(([name, value], n) => [n ? ", " : "", name ? `${visible(name)} ` : "", plainNumber(value)])),
       " ",
-      axis(leading(said))
+      axis(leading(content))
     ];
-    const cell = (said) => said == null ? el("i", {}, "no response") : el("div", { class: "numbered" }, shown2(said));
+    const cell = (content) => content == null ? el("i", {}, "no response") : el("div", { class: "numbered" }, shown2(content));
     return {
       titles: ["response"],
-      cells: ({ said }) => [cell(said)],
-      golds: item.gold.filter(([, said]) => said != null).map(([source, said]) => [goldLabel(source), [el("div", { class: "numbered" }, shown2(said))]])
+      cells: ({ content }) => [cell(content)],
+      golds: item.gold.filter(([, content]) => content != null).map(([source, content]) => [goldLabel(source), [el("div", { class: "numbered" }, shown2(content))]])
     };
   }
   function rankingParts(_, item) {
@@ -1827,7 +1827,7 @@
     ];
     const cell = ([first, returned, found]) => [el("p", { class: "quiet" }, `${found} of ${gold} relevant among ${returned.toLocaleString("en")}`), list(first)];
     const goldCell = [el("p", { class: "quiet" }, `${gold} relevant`), list(range(gold))];
-    return { titles: [`first ${FIRST_DOCUMENTS}`], golds: [["gold", [goldCell]]], cells: ({ said }) => [cell(said)] };
+    return { titles: [`first ${FIRST_DOCUMENTS}`], golds: [["gold", [goldCell]]], cells: ({ content }) => [cell(content)] };
   }
 
   // registry/reports/page/scripts/item-texts.js
@@ -1839,11 +1839,11 @@
     const mark = (kind) => (n) => ({ from: first[n] - 1, to: last[n] - 1, type: harmless(typeOfAnswer(item, n)), kind });
     const keep = shownWords(item);
     const goldText = markSpans(item, keep, range(gold).map(mark("gold")));
-    const shown2 = (said) => {
-      const { right, wrong, missed } = judgeAnswers(item, said);
+    const shown2 = (content) => {
+      const { right, wrong, missed } = judgeAnswers(item, content);
       return markSpans(item, keep, [...right.map(mark("right")), ...wrong.map(mark("wrong")), ...missed.map(mark("missed"))]);
     };
-    return { titles: ["response"], golds: [["gold", [goldText]]], cells: ({ said }) => [shown2(said)] };
+    return { titles: ["response"], golds: [["gold", [goldText]]], cells: ({ content }) => [shown2(content)] };
   }
   function shownWords({ tokens, answers }) {
     const keep = tokens.map(() => tokens.length <= LONG_TEXT);
@@ -1893,11 +1893,11 @@
   }
   var SPAN_SIGNS = { gold: "", right: "✓", wrong: "✗", missed: "missed" };
   var typeLabel = ({ type, kind }) => el("span", { class: "type", "aria-hidden": "true" }, [SPAN_SIGNS[kind], type].filter(Boolean).join(" "));
-  var SPAN_SAID = { gold: "", right: "in the gold", wrong: "not in the gold", missed: "missed" };
-  var spanLabel = (tokens) => ({ from, to, type, kind }) => [type, `“${harmless(tokens.slice(from, to + 1).join(" "))}”`, SPAN_SAID[kind]].filter(Boolean).join(" ");
+  var SPAN_LABELS = { gold: "", right: "in the gold", wrong: "not in the gold", missed: "missed" };
+  var spanLabel = (tokens) => ({ from, to, type, kind }) => [type, `“${harmless(tokens.slice(from, to + 1).join(" "))}”`, SPAN_LABELS[kind]].filter(Boolean).join(" ");
   var STRIP = 520;
-  function stripParts(of, item) {
-    const { first, last, gold } = item.answers, parts = answerParts(of, item);
+  function stripParts(itemSet, item) {
+    const { first, last, gold } = item.answers, parts = answerParts(itemSet, item);
     const low = Math.min(...first), high = Math.max(...last) + 1;
     const x = (position) => 1 + (STRIP - 2) * (position - low) / (high - low);
     const drawn = (kind) => (n) => svg("rect", {
@@ -1916,20 +1916,24 @@
       wrong.map(drawn("wrong")),
       missed.map(drawn("missed"))
     );
-    const above = (said, cells) => {
-      const { right, wrong, missed } = judgeAnswers(item, said);
+    const above = (content, cells) => {
+      const { right, wrong, missed } = judgeAnswers(item, content);
       return [[strip(right, wrong, missed), ...cells]];
     };
-    return { ...parts, golds: [["gold", [[strip(range(gold), [], []), ...parts.golds[0][1]]]]], cells: ({ said }) => above(said, parts.cells({ said })) };
+    return {
+      ...parts,
+      golds: [["gold", [[strip(range(gold), [], []), ...parts.golds[0][1]]]]],
+      cells: ({ content }) => above(content, parts.cells({ content }))
+    };
   }
   var DIFF_CELLS = 4e6;
   var UNSPACED = "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}";
   var WORD_PATTERN = new RegExp(`\\s+|(?:(?![${UNSPACED}])[\\p{L}\\p{M}\\p{N}'’_-])+|(?:(?!\\s|(?![${UNSPACED}])[\\p{L}\\p{M}\\p{N}'’_-]).)+`, "gsu");
   var graphemesOf = window.Intl?.Segmenter ? new Intl.Segmenter(void 0, { granularity: "grapheme" }) : null;
   var givenSource = ([source]) => source === "gold source";
-  function textBases(of) {
-    const references = [...new Set(of.items.flatMap(({ gold }) => gold.filter((one) => !givenSource(one)).map(([source]) => source)))];
-    const several = of.items.some((item) => referencesOf(item).length > 1);
+  function textBases(itemSet) {
+    const references = [...new Set(itemSet.items.flatMap(({ gold }) => gold.filter((one) => !givenSource(one)).map(([source]) => source)))];
+    const several = itemSet.items.some((item) => referencesOf(item).length > 1);
     return [
       ["", several ? "the nearest reference" : "the reference"],
       ...several ? references.map((source) => [source, goldLabel(source)]) : [],
@@ -1943,19 +1947,19 @@
     for (const [source, text] of [...item.gold].sort((a, b) => Number(givenSource(b)) - Number(givenSource(a)))) {
       golds.set(text, [...golds.get(text) ?? [], goldLabel(source)]);
     }
-    const asked = item.gold.find(([source]) => source === view.diff);
-    const compared = view.diff === "none" ? [] : view.diff !== "first" ? asked ? [asked[1]] : referencesOf(item) : chosen.length === 2 ? [item.responses[responseOf(item, chosen[0])].said].filter((text) => text != null) : [];
-    const cell = (said) => {
-      if (said == null) return el("i", {}, "no response");
-      if (!compared.length || compared.includes(said)) return runningText(harmless(said));
-      const { steps, base } = compared.map((text) => ({ base: text, steps: wordSteps(text, said) })).sort((a, b) => countEdits(a) - countEdits(b))[0];
+    const chosenReference = item.gold.find(([source]) => source === view.diff);
+    const compared = view.diff === "none" ? [] : view.diff !== "first" ? chosenReference ? [chosenReference[1]] : referencesOf(item) : chosen.length === 2 ? [item.responses[responseOf(item, chosen[0])].content].filter((text) => text != null) : [];
+    const cell = (content) => {
+      if (content == null) return el("i", {}, "no response");
+      if (!compared.length || compared.includes(content)) return runningText(harmless(content));
+      const { steps, base } = compared.map((text) => ({ base: text, steps: wordSteps(text, content) })).sort((a, b) => countEdits(a) - countEdits(b))[0];
       const what = steps ? compared.length > 1 ? `against ${(golds.get(base) ?? []).join(", ")}` : "" : "too long to be compared word by word";
-      return [runningText(steps ? editsTogether(steps) : harmless(said)), what ? el("p", { class: "quiet" }, visible(what)) : null];
+      return [runningText(steps ? joinEdits(steps) : harmless(content)), what ? el("p", { class: "quiet" }, visible(what)) : null];
     };
     return {
       titles: ["response"],
       golds: [...golds].map(([text, sources]) => [sources.join(", "), [runningText(harmless(text))]]),
-      cells: ({ said }) => [cell(said)]
+      cells: ({ content }) => [cell(content)]
     };
   }
   var countEdits = ({ steps }) => steps ? steps.filter(([kind]) => kind !== "same").length : Infinity;
@@ -2002,7 +2006,7 @@
     }
     return found;
   }
-  function editsTogether(steps) {
+  function joinEdits(steps) {
     const nodes = [], spaced = new RegExp(`(?![${UNSPACED}])[\\p{L}\\p{N}]`, "u");
     let last = "";
     for (let n = 0; n < steps.length; ) {
@@ -2046,27 +2050,27 @@
     byId("versus-body").replaceChildren(...(both ? [compareScores(board, two[0], two[1]), ...regionsOf(board, two[0], two[1]), countDifferingItems(board)] : [el("p", { class: "quiet" }, "Choose two systems to see their difference by every metric, and the answers that only one of them gives.")]).filter((node) => node != null));
   }
   function compareScores(board, a, b) {
-    const boards = data.boards.filter((of) => (of.track ?? "") === (board.track ?? "") && placeOn(of, a) !== void 0 && placeOn(of, b) !== void 0);
-    const rows2 = boards.map((of) => {
-      const i = placeOn(of, a), j = placeOn(of, b), all = boardPairs(of);
-      return { of, i, j, figures: all?.find(i, j) === void 0 ? null : pairFigures(of, all, i, j) };
+    const boards = data.boards.filter((other) => (other.track ?? "") === (board.track ?? "") && placeOn(other, a) !== void 0 && placeOn(other, b) !== void 0);
+    const rows2 = boards.map((other) => {
+      const i = placeOn(other, a), j = placeOn(other, b), all = boardPairs(other);
+      return { other, i, j, figures: all?.find(i, j) === void 0 ? null : pairFigures(other, all, i, j) };
     });
-    const score = (of, place) => withMinus(cellAt(of.standings.printed, place));
-    const facets = boards.some((of) => of.facet != null), sets = new Set(boards.map((of) => of.test_set)).size > 1;
+    const score = (other, place) => withMinus(cellAt(other.standings.printed, place));
+    const facets = boards.some((other) => other.facet != null), sets = new Set(boards.map((other) => other.test_set)).size > 1;
     return scrollable("Difference of the two systems", tableOf([
-      column(boardHeading("test_set"), ({ of }) => visible(of.test_set), { isShown: sets }),
-      column(boardHeading("facet"), ({ of }) => of.facet == null ? WHOLE.facet : visible(of.facet), { isShown: facets }),
-      column(boardHeading("metric"), ({ of }) => el("a", { href: hrefWith(viewOf(of)) }, visible(of.metric)), { isHeader: true }),
-      numberColumn(nameElement(nameOf(a)), ({ of, i }) => score(of, i)),
-      numberColumn(nameElement(nameOf(b)), ({ of, j }) => score(of, j)),
+      column(boardHeading("test_set"), ({ other }) => visible(other.test_set), { isShown: sets }),
+      column(boardHeading("facet"), ({ other }) => other.facet == null ? WHOLE.facet : visible(other.facet), { isShown: facets }),
+      column(boardHeading("metric"), ({ other }) => el("a", { href: hrefWith(viewOf(other)) }, visible(other.metric)), { isHeader: true }),
+      numberColumn(nameElement(nameOf(a)), ({ other, i }) => score(other, i)),
+      numberColumn(nameElement(nameOf(b)), ({ other, j }) => score(other, j)),
       numberColumn(pairHeading("difference"), ({ figures }) => figures?.difference ?? "not on this page"),
       numberColumn(
         pairHeading("interval"),
-        ({ of, figures }) => figures?.interval ? `${figures.interval} (${100 * of.confidence} %)` : "",
+        ({ other, figures }) => figures?.interval ? `${figures.interval} (${100 * other.confidence} %)` : "",
         { isShown: rows2.some(({ figures }) => figures?.interval) }
       ),
       numberColumn(pairHeading("p_value"), ({ figures }) => figures?.p ?? ""),
-      numberColumn(pairHeading("p_adjusted"), ({ figures }) => figures?.adjusted ?? "", { isShown: boards.some((of) => of.corrected) }),
+      numberColumn(pairHeading("p_adjusted"), ({ figures }) => figures?.adjusted ?? "", { isShown: boards.some((other) => other.corrected) }),
       column("significantly better", ({ figures, i, j }) => !figures ? "" : figures.significant ? nameElement(nameOf(i < j ? a : b)) : "neither"),
       column(
         pairHeading("messages"),
@@ -2076,15 +2080,15 @@
     ], rows2, { id: "versus-metrics" }));
   }
   function regionsOf(board, a, b) {
-    const of = data.details.regions[board.test_set];
-    if (!of) return [];
-    const k = of.a.findIndex((first, n) => first === a && of.b[n] === b || first === b && of.b[n] === a);
+    const regions = data.details.regions[board.test_set];
+    if (!regions) return [];
+    const k = regions.a.findIndex((first, n) => first === a && regions.b[n] === b || first === b && regions.b[n] === a);
     const title = el("h3", {}, "Answers of one and of both");
     if (k < 0) {
       return [title, el("p", { class: "quiet" }, "This page has these counts only for systems next to each other on the leaderboard, and for each system and the best one.")];
     }
-    const counts = (name) => [cellAt(of[`${name}_tp`], k), cellAt(of[`${name}_fp`], k)];
-    const [d1, d2] = of.a[k] === a ? ["d1", "d2"] : ["d2", "d1"];
+    const counts = (name) => [cellAt(regions[`${name}_tp`], k), cellAt(regions[`${name}_fp`], k)];
+    const [d1, d2] = regions.a[k] === a ? ["d1", "d2"] : ["d2", "d1"];
     const rows2 = [
       [["only ", nameElement(nameOf(a)), " (D1)"], ...counts(d1)],
       [["only ", nameElement(nameOf(b)), " (D2)"], ...counts(d2)],
@@ -2094,7 +2098,7 @@
     const count = (n) => Number.isInteger(n) ? n.toLocaleString("en") : fixed(n, 1);
     return [
       title,
-      el("p", { class: "quiet" }, `On all items of ${visible(board.test_set)}, whose gold has ${counted(of.gold, "answer")}. Answers of both do not show which is better.`),
+      el("p", { class: "quiet" }, `On all items of ${visible(board.test_set)}, whose gold has ${counted(regions.gold, "answer")}. Answers of both do not show which is better.`),
       scrollable("Answers that one or both give", tableOf([
         column("answers of", ([who]) => who, { isHeader: true }),
         numberColumn("answers", ([, right, wrong]) => count(right + wrong)),
@@ -2112,9 +2116,9 @@
     svg("rect", { class: "losses", x: 160 * right / most, y: 0, width: 160 * wrong / most, height: 10 })
   );
   function countDifferingItems(board) {
-    const of = itemsOf(board);
-    if (!of?.items.length) return null;
-    const chosen = chosenRuns(of), n = of.items.filter((item) => isAnsweredDifferently(item, chosen)).length;
+    const itemSet = itemsOf(board);
+    if (!itemSet?.items.length) return null;
+    const chosen = chosenRuns(itemSet), n = itemSet.items.filter((item) => isAnsweredDifferently(item, chosen)).length;
     const button = el("button", { type: "button" }, "Show these");
     button.addEventListener("click", () => {
       byId("items-heading").scrollIntoView();
@@ -2123,14 +2127,14 @@
     return el(
       "p",
       {},
-      `They answer ${n} of ${counted(of.items.length, "item")} below differently. `,
+      `They answer ${n} of ${counted(itemSet.items.length, "item")} below differently. `,
       n ? button : null
     );
   }
 
   // registry/reports/page/scripts/items.js
   var NAMES_AT_ONCE = 12;
-  function responsesTo(of, item, chosen) {
+  function responsesTo(itemSet, item, chosen) {
     const responses = item.responses.filter(({ by }) => !chosen.length || by.some((n) => chosen.includes(n)));
     const drawers = {
       text: textParts,
@@ -2140,20 +2144,20 @@
       alignment: gridParts,
       span: item.tokens.length ? spanParts : stripParts
     };
-    const parts = (drawers[of.kind] ?? answerParts)(of, item, responses, chosen);
+    const parts = (drawers[itemSet.kind] ?? answerParts)(itemSet, item, responses, chosen);
     const many = parts.titles.length > 1;
     const inRow = (cells, score) => many ? [score, ...cells] : [...cells, score];
     const untabled = (title) => el("span", { class: "untabled", "aria-hidden": "true" }, title.cloneNode?.(true) ?? title, " ");
     const cellsOf = (contents, score) => inRow(
       contents.map((content, n) => el("td", {}, many && content !== "" ? untabled(parts.titles[n]) : null, content)),
-      el("td", { class: "right" }, score === "" ? null : untabled(visible(of.metric)), score)
+      el("td", { class: "right" }, score === "" ? null : untabled(visible(itemSet.metric)), score)
     );
     const table = el(
       "table",
       { class: many ? "responses many" : "responses" },
       el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "by"), inRow(
         parts.titles.map((title) => el("th", { scope: "col" }, title)),
-        el("th", { scope: "col", class: "right" }, visible(of.metric))
+        el("th", { scope: "col", class: "right" }, visible(itemSet.metric))
       ))),
       el(
         "tbody",
@@ -2162,7 +2166,7 @@
         responses.map((response) => el(
           "tr",
           {},
-          el("th", { scope: "row" }, giversOf(of, response.by.filter((n) => !chosen.length || chosen.includes(n))), parts.action?.(response)),
+          el("th", { scope: "row" }, systemsBy(itemSet, response.by.filter((n) => !chosen.length || chosen.includes(n))), parts.action?.(response)),
           cellsOf(parts.cells(response), response.score == null ? "–" : fixed(response.score))
         ))
       )
@@ -2173,8 +2177,8 @@
       parts.after
     ].filter(Boolean);
   }
-  function giversOf(of, by) {
-    const names = (some) => some.flatMap((n, k) => [k ? ", " : "", nameElement(of.names[n])]);
+  function systemsBy(itemSet, by) {
+    const names = (some) => some.flatMap((n, k) => [k ? ", " : "", nameElement(itemSet.names[n])]);
     if (by.length <= NAMES_AT_ONCE) return names(by);
     const others = by.slice(NAMES_AT_ONCE - 2);
     return [...names(by.slice(0, NAMES_AT_ONCE - 2)), " ", openButton(`and ${others.length} more`, `show ${others.length} more systems`, () => [", ", ...names(others)])];
@@ -2187,59 +2191,59 @@
     const scored = responses.filter(({ score }) => score != null), n = scored.reduce((sum, { by }) => sum + by.length, 0);
     return n ? scored.reduce((sum, { score, by }) => sum + score * by.length, 0) / n : null;
   }
-  function orderItems(of, items) {
+  function orderItems(itemSet, items) {
     if (view.order === "place") return [...items].sort((a, b) => a.place - b.place);
     if (view.order !== "hard") return items;
     const means = new Map(items.map((item) => [item, meanScore(item)]));
-    return [...items].sort((a, b) => Number(means.get(a) == null) - Number(means.get(b) == null) || of.sign * (means.get(b) - means.get(a)));
+    return [...items].sort((a, b) => Number(means.get(a) == null) - Number(means.get(b) == null) || itemSet.sign * (means.get(b) - means.get(a)));
   }
   function matchesText(item, wanted) {
     item.words ??= JSON.stringify([
       item.item,
       item.tokens.join(" "),
       item.gold,
-      item.said.filter((said) => typeof said === "string"),
+      item.contents.filter((content) => typeof content === "string"),
       item.answers.key ?? "",
       item.answers.types
     ]).toLowerCase();
     return item.words.includes(JSON.stringify(wanted.toLowerCase()).slice(1, -1));
   }
   function drawItems(board) {
-    const of = itemsOf(board);
-    byId("items").hidden = !of?.items.length;
-    if (!of?.items.length) return;
+    const itemSet = itemsOf(board);
+    byId("items").hidden = !itemSet?.items.length;
+    if (!itemSet?.items.length) return;
     shownItems = ITEM_STEP;
     const where = [board.test_set, board.track && `track ${board.track}`, board.facet].filter(Boolean).map(visible).join(", ");
-    const one = of.items.length === 1;
+    const one = itemSet.items.length === 1;
     byId("items-what").replaceChildren(
-      `${one ? "The item" : `The ${of.items.length} items`} of ${where} on which responses differ most, scored by ${visible(of.metric)}. Select ${one ? "it" : "an item"} to see the gold and all responses.`,
+      `${one ? "The item" : `The ${itemSet.items.length} items`} of ${where} on which responses differ most, scored by ${visible(itemSet.metric)}. Select ${one ? "it" : "an item"} to see the gold and all responses.`,
       el("span", { class: "keys" }, one ? "" : " Arrow keys go from item to item; in an open item, n and p go to the next and the previous one."),
-      of.leftOut ? ` ${of.leftOut} more are left out, because the page would be too large.` : ""
+      itemSet.leftOut ? ` ${itemSet.leftOut} more are left out, because the page would be too large.` : ""
     );
-    drawItemsBar(board, of);
-    listItems(of);
+    drawItemsBar(board, itemSet);
+    listItems(itemSet);
     if (view.item && view.item !== openedItem) nodeOf(view.item)?.scrollIntoView();
     openedItem = view.item;
   }
-  function drawItemsBar(board, of) {
+  function drawItemsBar(board, itemSet) {
     const changed = (key) => (value) => {
       setView({ [key]: value });
-      listItems(of);
+      listItems(itemSet);
     };
-    const present = new Set(range(of.names.length).filter(of.takesPart).map(of.systemOf));
+    const present = new Set(range(itemSet.names.length).filter(itemSet.takesPart).map(itemSet.systemOf));
     const systems = [["", "all"], ...[...present].filter((n) => n !== void 0).map((n) => [nameOf(n), nameOf(n)])];
     const side = (key) => (value) => chooseTwo(board, { [key]: value });
-    const chosen = chosenRuns(of), facets = board.facet ? [] : [...new Set(of.items.flatMap((item) => item.facets))].sort();
+    const chosen = chosenRuns(itemSet), facets = board.facet ? [] : [...new Set(itemSet.items.flatMap((item) => item.facets))].sort();
     const find = el("input", { type: "search", autocomplete: "off", value: view.find, placeholder: "words, answers, names" });
     find.addEventListener("input", () => changed("find")(find.value));
     byId("items-bar").replaceChildren(
       selectOf("System A", systems, view.a, side("a")),
       selectOf("System B", systems, view.b, side("b")),
-      ...of.items.length > 1 && chosen.length ? [selectOf("Show", correctnessChoices(of, chosen), view.correct, changed("correct"))] : [],
-      ...of.items.length > 1 ? [selectOf("Order", ITEM_ORDERS, view.order, changed("order"))] : [],
+      ...itemSet.items.length > 1 && chosen.length ? [selectOf("Show", correctnessChoices(itemSet, chosen), view.correct, changed("correct"))] : [],
+      ...itemSet.items.length > 1 ? [selectOf("Order", ITEM_ORDERS, view.order, changed("order"))] : [],
       ...facets.length > 1 ? [selectOf("Items on", [["", "all"], ...facets.map((facet) => [facet, facet])], view.on, changed("on"))] : [],
-      ...of.kind === "text" ? [selectOf("Changes from", textBases(of), view.diff, changed("diff"))] : [],
-      ...of.items.length > 1 ? [
+      ...itemSet.kind === "text" ? [selectOf("Changes from", textBases(itemSet), view.diff, changed("diff"))] : [],
+      ...itemSet.items.length > 1 ? [
         el("label", {}, "Find ", find),
         el("span", { id: "items-found", class: "quiet", "aria-live": "polite" })
       ] : []
@@ -2265,37 +2269,37 @@
       ["worse", `${compared} of B`]
     ];
   }
-  function listItems(of) {
-    const chosen = chosenRuns(of);
-    const isOffered = correctnessChoices(of, chosen).some(([value]) => value === view.correct);
+  function listItems(itemSet) {
+    const chosen = chosenRuns(itemSet);
+    const isOffered = correctnessChoices(itemSet, chosen).some(([value]) => value === view.correct);
     const selects = CORRECTNESS[isOffered ? view.correct : ""];
-    const fits = (item) => selects(item, chosen, of.sign) && (!view.on || item.facets.includes(view.on)) && (!view.find || matchesText(item, view.find));
-    const items = orderItems(of, of.items.filter(fits));
+    const fits = (item) => selects(item, chosen, itemSet.sign) && (!view.on || item.facets.includes(view.on)) && (!view.find || matchesText(item, view.find));
+    const items = orderItems(itemSet, itemSet.items.filter(fits));
     const shown2 = items.slice(0, shownItems);
     const wanted = items.find((item) => item.item === view.item);
     if (wanted && !shown2.includes(wanted)) shown2.push(wanted);
     const more = el("button", { type: "button", hidden: items.length <= shownItems }, "Show more items");
     more.addEventListener("click", () => {
       shownItems += ITEM_STEP;
-      listItems(of);
+      listItems(itemSet);
       byId("item-list").querySelectorAll("summary")[shownItems - ITEM_STEP]?.focus();
     });
-    byId("item-list").replaceChildren(...shown2.length ? shown2.map((item) => itemOf(of, item, chosen.flat())) : [el("p", {}, chosen.length < 2 ? "No item matches." : "No item matches these two systems and filters.")], more);
-    if (byId("items-found")) byId("items-found").textContent = items.length === of.items.length ? "" : `${items.length} of ${of.items.length} items`;
+    byId("item-list").replaceChildren(...shown2.length ? shown2.map((item) => itemOf(itemSet, item, chosen.flat())) : [el("p", {}, chosen.length < 2 ? "No item matches." : "No item matches these two systems and filters.")], more);
+    if (byId("items-found")) byId("items-found").textContent = items.length === itemSet.items.length ? "" : `${items.length} of ${itemSet.items.length} items`;
   }
   var nodeOf = (name) => [...byId("item-list").querySelectorAll("details")].find((node) => node.dataset.item === name);
-  function itemOf(of, item, chosen) {
+  function itemOf(itemSet, item, chosen) {
     const differ = item.responses.length;
-    const body = el("div", { class: `opened-item of-${of.kind}` });
+    const body = el("div", { class: `opened-item of-${itemSet.kind}` });
     const node = el("details", { "data-item": item.item }, el(
       "summary",
       {},
       el("b", {}, nameElement(item.item)),
       el("span", { class: "quiet" }, ` ${differ === 1 ? "one response" : `${differ} different responses`} `),
-      el("bdi", { class: "snippet" }, harmless(wordsOf(of, item).slice(0, 300)))
+      el("bdi", { class: "snippet" }, harmless(wordsOf(itemSet, item).slice(0, 300)))
     ), body);
     node.addEventListener("toggle", () => {
-      if (node.open && !body.firstChild) body.append(...responsesTo(of, item, chosen), turnsOf(item));
+      if (node.open && !body.firstChild) body.append(...responsesTo(itemSet, item, chosen), itemLinks(item));
       if (node.open) setView({ item: item.item });
       else if (view.item === item.item) setView({ item: "" });
       openedItem = view.item;
@@ -2303,10 +2307,10 @@
     node.open = item.item === view.item;
     return node;
   }
-  function turnsOf(item) {
+  function itemLinks(item) {
     const button = (title, step) => {
       const node = el("button", { type: "button" }, title);
-      node.addEventListener("click", () => turnItem(nodeOf(item.item), step));
+      node.addEventListener("click", () => goToItem(nodeOf(item.item), step));
       return node;
     };
     const link = el("a", { href: `#${new URLSearchParams({ ...viewChanges(), item: item.item })}` }, "Link to this item");
@@ -2319,7 +2323,7 @@
     });
     return el("div", { class: "bar" }, button("Previous item", -1), button("Next item", 1), link);
   }
-  function turnItem(node, step) {
+  function goToItem(node, step) {
     const next = step > 0 ? node.nextElementSibling : node.previousElementSibling;
     if (next?.tagName === "BUTTON" && !next.hidden) next.click();
     const to = next?.tagName === "DETAILS" ? next : byId("item-list").querySelectorAll("details")[shownItems - ITEM_STEP];
@@ -2338,30 +2342,30 @@
       if (step && event.target === node.firstChild && beside) {
         event.preventDefault();
         (beside.firstElementChild ?? beside).focus();
-      } else if (turn && node.open) turnItem(node, turn);
+      } else if (turn && node.open) goToItem(node, turn);
     });
   }
 
   // registry/reports/page/scripts/past.js
   var comparison = (significant) => significant == null ? "not compared" : significant ? "yes" : "no";
   function drawPast(board) {
-    const of = data.histories[data.boards.indexOf(board)];
-    byId("past").hidden = !of;
-    if (!of) return;
-    const rows2 = range(of.n), system = (n) => cellAt(of.of, n) ?? void 0, seconds = rows2.map((n) => cellAt(of.at, n));
-    const dates = formatDates(seconds), first = (n) => n === 0 && !of.left_out;
-    const name = (n) => visible(cellAt(of.shown, n)) + (cellAt(of.tied, n) ? ` and ${cellAt(of.tied, n)} more` : "");
+    const past = data.histories[data.boards.indexOf(board)];
+    byId("past").hidden = !past;
+    if (!past) return;
+    const rows2 = range(past.n), system = (n) => cellAt(past.of, n) ?? void 0, seconds = rows2.map((n) => cellAt(past.at, n));
+    const dates = formatDates(seconds), first = (n) => n === 0 && !past.left_out;
+    const name = (n) => visible(cellAt(past.shown, n)) + (cellAt(past.tied, n) ? ` and ${cellAt(past.tied, n)} more` : "");
     const points = rows2.map((n) => ({
       seconds: seconds[n],
-      score: cellAt(of.score, n),
-      isFilled: cellAt(of.significant, n) === true,
-      text: `${name(n)}, ${cellAt(of.printed, n)}`
+      score: cellAt(past.score, n),
+      isFilled: cellAt(past.significant, n) === true,
+      text: `${name(n)}, ${cellAt(past.printed, n)}`
     }));
-    const label = `Best ${visible(board.metric)} over time, ${counted(of.n, "step")}; the table below has the same`;
-    byId("past-note").textContent = `The best score in ${counted(of.states, "comparison")} of this leaderboard` + (of.left_out ? `; the first ${counted(of.left_out, "step")} are left out` : "") + `. ${board.better === "lower" ? "Lower is better. " : ""}Times are UTC.`;
+    const label = `Best ${visible(board.metric)} over time, ${counted(past.n, "step")}; the table below has the same`;
+    byId("past-note").textContent = `The best score in ${counted(past.states, "comparison")} of this leaderboard` + (past.left_out ? `; the first ${counted(past.left_out, "step")} are left out` : "") + `. ${board.better === "lower" ? "Lower is better. " : ""}Times are UTC.`;
     byId("past-body").replaceChildren(
-      of.n > 1 ? el("div", { class: "charted" }, stepChart(points, label, widthOf(byId("past")))) : el("p", {}, `${name(0)} was the best in all of them.`),
-      ...of.n > 1 ? [el(
+      past.n > 1 ? el("div", { class: "charted" }, stepChart(points, label, widthOf(byId("past")))) : el("p", {}, `${name(0)} was the best in all of them.`),
+      ...past.n > 1 ? [el(
         "ul",
         { class: "legend" },
         el("li", {}, el("i", { class: "dot filled" }), " significantly better than the best before"),
@@ -2371,46 +2375,46 @@
         column("since", (n) => el("time", { datetime: new Date(seconds[n] * 1e3).toISOString() }, dates[n])),
         column(
           "best",
-          (n) => [systemLink(system(n), cellAt(of.shown, n)), cellAt(of.tied, n) ? ` and ${cellAt(of.tied, n)} more` : ""],
+          (n) => [systemLink(system(n), cellAt(past.shown, n)), cellAt(past.tied, n) ? ` and ${cellAt(past.tied, n)} more` : ""],
           { isHeader: true }
         ),
-        numberColumn(visible(board.metric), (n) => withMinus(cellAt(of.printed, n))),
-        numberColumn("change", (n) => n ? signed(cellAt(of.score, n) - cellAt(of.score, n - 1)) : ""),
-        column("better than the best before", (n) => first(n) ? "" : comparison(cellAt(of.significant, n))),
-        numberColumn(pairHeading("p_adjusted"), (n) => cellAt(of.p, n) == null ? "" : pValue(cellAt(of.p, n))),
-        column("", (n) => of.why[n], { isShown: of.why.some((why) => why) })
-      ], rows2, { id: "bests" }), of.n > 12)
+        numberColumn(visible(board.metric), (n) => withMinus(cellAt(past.printed, n))),
+        numberColumn("change", (n) => n ? signed(cellAt(past.score, n) - cellAt(past.score, n - 1)) : ""),
+        column("better than the best before", (n) => first(n) ? "" : comparison(cellAt(past.significant, n))),
+        numberColumn(pairHeading("p_adjusted"), (n) => cellAt(past.p, n) == null ? "" : pValue(cellAt(past.p, n))),
+        column("", (n) => past.why[n], { isShown: past.why.some((why) => why) })
+      ], rows2, { id: "bests" }), past.n > 12)
     );
   }
 
   // registry/reports/page/scripts/confusions.js
   var SHADES = [0.5, 0.2, 0.05];
   function confusionOf(board, n) {
-    const of = data.confusions[board.test_set];
-    if (!of) return null;
-    const what = of.typed ? "types" : "labels";
-    const numbers = of.systems[n];
-    const text = `The ${what} of the gold of ${visible(board.test_set)}, and what the system says there` + (of.typed ? " of answers at the same place, such as spans of the same tokens." : ".") + (of.other ? " Labels that are not named here are not told apart." : "");
+    const confusions = data.confusions[board.test_set];
+    if (!confusions) return null;
+    const what = confusions.typed ? "types" : "labels";
+    const numbers = confusions.systems[n];
+    const text = `The ${what} of the gold of ${visible(board.test_set)}, and the answers of the system` + (confusions.typed ? " at the same place, such as spans of the same tokens." : ".") + (confusions.other ? " All other labels count as one." : "");
     if (!numbers) {
-      return el("p", { class: "quiet" }, of.left_out ? "This page has the confusions of some systems only, because it would be too large." : "Nothing was confused.");
+      return el("p", { class: "quiet" }, confusions.left_out ? "This page has the confusions of some systems only, because it would be too large." : "The system confuses no labels.");
     }
     const cells = range(numbers.length / 3).map((k) => numbers.slice(3 * k, 3 * k + 3));
-    return [el("p", { class: "quiet" }, text), ...of.matrix ? [matrixOf(of, cells)] : listOf(of, cells)];
+    return [el("p", { class: "quiet" }, text), ...confusions.matrix ? [matrixOf(confusions, cells)] : listOf(confusions, cells)];
   }
-  function matrixOf(of, cells) {
+  function matrixOf(confusions, cells) {
     const count = (gold, predicted2) => cells.find(([g, p]) => g === gold && p === predicted2)?.[2] ?? 0;
-    const places = range(of.labels.length), none = [-1];
+    const places = range(confusions.labels.length), none = [-1];
     const predicted = [...places, ...cells.some(([, p]) => p < 0) ? none : []];
     const golds = [...places, ...cells.some(([g]) => g < 0) ? none : []];
     const inRow = (gold) => predicted.reduce((sum, p) => sum + count(gold, p), 0);
     const inColumn = (p) => golds.reduce((sum, gold) => sum + count(gold, p), 0);
     const share = (n, all) => all ? percent(n / all) : "–";
-    const isNamed = (p) => p >= 0 && !(of.other && p === places.length - 1);
+    const isNamed = (p) => p >= 0 && !(confusions.other && p === places.length - 1);
     const shade = (gold, p) => {
       const level = SHADES.findIndex((least) => count(gold, p) >= least * inRow(gold));
       return gold < 0 || level < 0 || !count(gold, p) ? null : `${gold === p ? "agreed" : "confused"}${3 - level}`;
     };
-    const label = (n, without) => n < 0 ? el("i", {}, without) : nameElement(of.labels[n]);
+    const label = (n, without) => n < 0 ? el("i", {}, without) : nameElement(confusions.labels[n]);
     return scrollable("Confusion matrix", el(
       "table",
       { class: "confusion" },
@@ -2437,15 +2441,15 @@
       ))
     ));
   }
-  function listOf(of, cells) {
-    const label = (n, without) => n < 0 ? el("i", {}, without) : nameElement(of.labels[n]);
+  function listOf(confusions, cells) {
+    const label = (n, without) => n < 0 ? el("i", {}, without) : nameElement(confusions.labels[n]);
     return [
-      el("p", { class: "quiet" }, `Of ${of.labels.length} ${of.typed ? "types, the confusions that are most frequent where gold and system both have one" : "labels, the confusions that are most frequent"}.`),
+      el("p", { class: "quiet" }, `Of ${confusions.labels.length} ${confusions.typed ? "types, the confusions that are most frequent where gold and system both have one" : "labels, the confusions that are most frequent"}.`),
       scrollable("Most frequent confusions", tableOf([
         column("gold", ([gold]) => label(gold, "not in the gold"), { isHeader: true }),
         column(boardHeading("system"), ([, p]) => label(p, "no response")),
         numberColumn("how often", ([, , n]) => n.toLocaleString("en")),
-        numberColumn("in the gold", ([gold]) => gold < 0 ? "" : of.gold[gold].toLocaleString("en"))
+        numberColumn("in the gold", ([gold]) => gold < 0 ? "" : confusions.gold[gold].toLocaleString("en"))
       ], cells), cells.length > 12)
     ];
   }
@@ -2466,26 +2470,26 @@
       part("system-pairs", "Against the others", place === void 0 || board.n < 2 ? null : opponentsOf(board, n, place)),
       part("system-strengths", "On every leaderboard", strengthsOf(n)),
       part("system-runs", "Runs", runsOf(board, n)),
-      part("system-items", "Items on which it differs from the others", tellingOf(board, n)),
+      part("system-items", "Items on which it differs from the others", distinctiveItemsOf(board, n)),
       part("system-confusions", "Confusions", confusionOf(board, n)),
       part("system-versions", "Versions", versionsOf(board, n))
     ].filter((node) => node != null));
   }
   function describeStanding(board, n, place) {
-    const of = board.standings, team = cellAt(data.details.team, n);
+    const standings = board.standings, team = cellAt(data.details.team, n);
     const whose = team === cellAt(data.details.system, n) ? "" : ` of team ${visible(team)}`;
     if (place === void 0) return el("p", {}, `A system${whose}. It is not on the chosen leaderboard.`);
-    const rank = cellAt(of.rank, place), interval = cellAt(of.interval, place);
-    const ranked = range(board.n).filter((other) => cellAt(of.rank, other) != null).length;
+    const rank = cellAt(standings.rank, place), interval = cellAt(standings.interval, place);
+    const ranked = range(board.n).filter((other) => cellAt(standings.rank, other) != null).length;
     return [
       el("p", { class: "quiet" }, visible(board.title)),
       el(
         "p",
         {},
-        `${KINDS[cellAt(of.kind, place)]}${whose}${cellAt(of.late, place) ? ", came late" : ""}. Score `,
-        el("b", {}, withMinus(cellAt(of.printed, place))),
+        `${KINDS[cellAt(standings.kind, place)]}${whose}${cellAt(standings.late, place) ? ", came late" : ""}. Score `,
+        el("b", {}, withMinus(cellAt(standings.printed, place))),
         interval ? ` (${intervalHeading(board)} ${withMinus(interval)})` : "",
-        rank == null ? ", without a rank." : `, rank ${rank} of ${ranked}` + (cellAt(of.rank_low, place) === cellAt(of.rank_high, place) ? "." : `; the significant differences do not rule out ranks ${cellAt(of.rank_low, place)} to ${cellAt(of.rank_high, place)}.`)
+        rank == null ? ", without a rank." : `, rank ${rank} of ${ranked}` + (cellAt(standings.rank_low, place) === cellAt(standings.rank_high, place) ? "." : `; the significant differences do not rule out ranks ${cellAt(standings.rank_low, place)} to ${cellAt(standings.rank_high, place)}.`)
       )
     ];
   }
@@ -2496,15 +2500,15 @@
   }
   function opponentsOf(board, n, place) {
     const box = el("div", { "aria-live": "polite" });
-    const draw2 = (of, against) => box.replaceChildren(...opponentTable(of, n, place, against));
+    const draw2 = (loaded, against) => box.replaceChildren(...opponentTable(loaded, n, place, against));
     const all = boardPairs(board);
     const drawPagePairs = () => all ? draw2(board, range(board.n).filter((other) => all.find(place, other) !== void 0)) : null;
     if (!board.files) drawPagePairs();
     else {
       loadPairs(board.files, place).then((columns) => {
         if (!columns) return drawPagePairs();
-        const of = withPairsOf(board, place, columns);
-        draw2(of.board, of.against);
+        const loaded = withPairsOf(board, place, columns);
+        draw2(loaded.board, loaded.against);
       });
     }
     return box;
@@ -2538,16 +2542,16 @@
           href: hrefWith({ system: "", a: nameOf(n), b: name(row) }),
           "aria-label": `side by side with ${visible(name(row))}`
         }, "side by side"))
-      ], groups.filter(([, of]) => of.length).map(([title, of]) => [`${title} ${of.length}`, of])), rows2.length > LONG),
+      ], groups.filter(([, group]) => group.length).map(([title, group]) => [`${title} ${group.length}`, group])), rows2.length > LONG),
       notes.list.length ? el("ol", { class: "quiet" }, notes.list.map((note) => el("li", {}, visible(note)))) : null
     ].filter((node) => node != null);
   }
   function strengthsOf(n) {
-    const boards = data.boards.filter((of) => placeOn(of, n) !== void 0);
+    const boards = data.boards.filter((board) => placeOn(board, n) !== void 0);
     if (boards.length < 2) return null;
-    const rows2 = boards.map((of) => {
-      const worse = of.better === "higher" ? (a, b) => a - b : (a, b) => b - a, score = cellAt(of.standings.score, placeOn(of, n));
-      const scores = range(of.n).map((place) => cellAt(of.standings.score, place)).filter((other) => other != null).sort(worse);
+    const rows2 = boards.map((board) => {
+      const worse = board.better === "higher" ? (a, b) => a - b : (a, b) => b - a, score = cellAt(board.standings.score, placeOn(board, n));
+      const scores = range(board.n).map((place) => cellAt(board.standings.score, place)).filter((other) => other != null).sort(worse);
       const quartile = (k) => {
         const place = k * (scores.length - 1) / 4;
         return (scores[Math.floor(place)] + scores[Math.ceil(place)]) / 2;
@@ -2555,8 +2559,8 @@
       const near = Math.abs(quartile(3) - quartile(1)) * 1.5;
       const low = [score, ...scores.filter((other) => worse(other, quartile(1)) >= -near)].sort(worse)[0];
       return {
-        of,
-        place: placeOn(of, n),
+        board,
+        place: placeOn(board, n),
         score,
         low,
         median: scores.length ? quartile(2) : null,
@@ -2564,20 +2568,20 @@
         behind: scores.filter((other) => worse(other, score) < 0).length
       };
     });
-    const cell = (key, of) => of[key] == null ? WHOLE[key] : visible(of[key]);
-    const places = chosenDimensions.filter(([, key]) => key !== "metric").map(([, key, title]) => column(title.toLowerCase(), ({ of }) => cell(key, of)));
+    const cell = (key, board) => board[key] == null ? WHOLE[key] : visible(board[key]);
+    const places = chosenDimensions.filter(([, key]) => key !== "metric").map(([, key, title]) => column(title.toLowerCase(), ({ board }) => cell(key, board)));
     return scrollable("Scores on every leaderboard", tableOf([
       ...places,
       column(
         boardHeading("metric"),
-        ({ of }) => el("a", { href: hrefWith({ system: "", ...viewOf(of) }) }, visible(of.metric)),
+        ({ board }) => el("a", { href: hrefWith({ system: "", ...viewOf(board) }) }, visible(board.metric)),
         { isHeader: true }
       ),
-      numberColumn(boardHeading("score"), ({ of, place }) => el("b", {}, withMinus(cellAt(of.standings.printed, place)))),
-      numberColumn(boardHeading("rank"), ({ of, place }) => cellAt(of.standings.rank, place) ?? "–"),
-      numberColumn("ahead of", ({ of, behind, score }) => score == null ? "–" : `${behind} of ${of.n - 1}`),
-      numberColumn("median", ({ of, median }) => fixed(median, of.decimals)),
-      numberColumn("best", ({ of, best }) => fixed(best, of.decimals)),
+      numberColumn(boardHeading("score"), ({ board, place }) => el("b", {}, withMinus(cellAt(board.standings.printed, place)))),
+      numberColumn(boardHeading("rank"), ({ board, place }) => cellAt(board.standings.rank, place) ?? "–"),
+      numberColumn("ahead of", ({ board, behind, score }) => score == null ? "–" : `${behind} of ${board.n - 1}`),
+      numberColumn("median", ({ board, median }) => fixed(median, board.decimals)),
+      numberColumn("best", ({ board, best }) => fixed(best, board.decimals)),
       column("low, median, best", drawStrip)
     ], rows2, { id: "strengths" }), rows2.length > LONG);
   }
@@ -2598,7 +2602,7 @@
     if (!rows2.length) return null;
     const names = runs.names[rows2[0]], mean = (k) => runs.scores[k].reduce((sum, score) => sum + score, 0) / runs.scores[k].length;
     const deviation = (k) => Math.sqrt(runs.scores[k].reduce((sum, score) => sum + (score - mean(k)) ** 2, 0) / (runs.scores[k].length - 1));
-    const shown2 = (k, score) => fixed(score, data.boards.find((of) => of.metric === cellAt(runs.metric, k))?.decimals);
+    const shown2 = (k, score) => fixed(score, data.boards.find((other) => other.metric === cellAt(runs.metric, k))?.decimals);
     const known = (k) => runs.scores[k].every((score) => score != null);
     const lines = [
       ...names.map((name, run) => [nameElement(name), (k) => shown2(k, runs.scores[k][run])]),
@@ -2613,17 +2617,17 @@
       ], lines, { id: "runs" }), lines.length > LONG)
     ];
   }
-  function tellingOf(board, n) {
-    const of = data.details.telling;
-    const k = range(of.n).find((row) => cellAt(of.of, row) === n && cellAt(of.test_set, row) === board.test_set && (cellAt(of.track, row) ?? "") === (board.track ?? ""));
+  function distinctiveItemsOf(board, n) {
+    const distinctive = data.details.distinctive;
+    const k = range(distinctive.n).find((row) => cellAt(distinctive.of, row) === n && cellAt(distinctive.test_set, row) === board.test_set && (cellAt(distinctive.track, row) ?? "") === (board.track ?? ""));
     if (k === void 0) return null;
-    const isBinary = cellAt(of.right_or_wrong, k), metric = visible(data.boards[0].metric);
+    const isBinary = cellAt(distinctive.right_or_wrong, k), metric = visible(data.boards[0].metric);
     const shownHere = new Set((data.items[board.test_set]?.items ?? []).map(({ item }) => item));
     const link = (item) => shownHere.has(item) ? el("a", { href: hrefWith({ system: "", facet: "", item, a: nameOf(n), b: "" }) }, nameElement(item)) : nameElement(item);
     const table = (title, above, words2) => {
-      const rows2 = of.telling[k].filter((row) => Boolean(row[3]) === above);
+      const rows2 = distinctive.differences[k].filter((row) => Boolean(row[3]) === above);
       return rows2.length ? [el("h4", {}, title), scrollable(title, tableOf([
-        column("item", ([item]) => link(of.items[item]), { isHeader: true }),
+        column("item", ([item]) => link(distinctive.items[item]), { isHeader: true }),
         numberColumn(metric, ([, score]) => fixed(score)),
         numberColumn("the others' mean", ([, , others]) => fixed(others)),
         column("", ([, , , , alone]) => alone ? words2 : "", { isShown: rows2.some((row) => row[4]) })
@@ -2631,27 +2635,27 @@
     };
     const words = isBinary ? ["alone is correct", "alone is incorrect"] : ["is better than all others", "is worse than all others"];
     return [
-      el("p", {}, `It ${words[0]} on ${counted(cellAt(of.best_alone, k), "item")}, and ${words[1]} on ${cellAt(of.worst_alone, k)}, of ${visible(board.test_set)}. Listed are those on which its score is furthest from the mean of the others.`),
+      el("p", {}, `It ${words[0]} on ${counted(cellAt(distinctive.best_alone, k), "item")}, and ${words[1]} on ${cellAt(distinctive.worst_alone, k)}, of ${visible(board.test_set)}. Listed are those on which its score is furthest from the mean of the others.`),
       el("div", { class: "halves" }, el("div", {}, table("Above the others", true, words[0])), el("div", {}, table("Below the others", false, words[1])))
     ];
   }
   function versionsOf(board, n) {
-    const of = data.details.versions;
-    const rows2 = range(of.n).filter((k) => cellAt(of.of, k) === n && cellAt(of.test_set, k) === board.test_set);
+    const versions = data.details.versions;
+    const rows2 = range(versions.n).filter((k) => cellAt(versions.of, k) === n && cellAt(versions.test_set, k) === board.test_set);
     if (!rows2.length) return null;
-    const dates = formatDates(rows2.map((k) => cellAt(of.at, k)));
-    const scored = rows2.filter((k) => cellAt(of.score, k) != null);
-    const points = scored.map((k) => ({ seconds: cellAt(of.at, k), score: cellAt(of.score, k), isFilled: true, text: `version ${visible(cellAt(of.version, k))}, ${fixed(cellAt(of.score, k), data.boards[0].decimals)}` }));
+    const dates = formatDates(rows2.map((k) => cellAt(versions.at, k)));
+    const scored = rows2.filter((k) => cellAt(versions.score, k) != null);
+    const points = scored.map((k) => ({ seconds: cellAt(versions.at, k), score: cellAt(versions.score, k), isFilled: true, text: `version ${visible(cellAt(versions.version, k))}, ${fixed(cellAt(versions.score, k), data.boards[0].decimals)}` }));
     const label = "Scores of its versions over time; the table below has the same";
     return [
       points.length > 1 ? el("div", { class: "charted" }, stepChart(points, label, widthOf(byId("system")))) : null,
       scrollable(
         "Versions, the last one first",
         tableOf([
-          column("version", (k) => nameElement(cellAt(of.version, k)), { isHeader: true }),
+          column("version", (k) => nameElement(cellAt(versions.version, k)), { isHeader: true }),
           column("submitted (UTC)", (k) => dates[rows2.indexOf(k)]),
-          numberColumn(`${visible(data.boards[0].metric)} by the current gold`, (k) => fixed(cellAt(of.score, k), data.boards[0].decimals)),
-          column("", (k) => cellAt(of.late, k) ? "came late" : "", { isShown: rows2.some((k) => cellAt(of.late, k)) })
+          numberColumn(`${visible(data.boards[0].metric)} by the current gold`, (k) => fixed(cellAt(versions.score, k), data.boards[0].decimals)),
+          column("", (k) => cellAt(versions.late, k) ? "came late" : "", { isShown: rows2.some((k) => cellAt(versions.late, k)) })
         ], [...rows2].reverse(), { id: "versions" }),
         rows2.length > LONG
       ),
@@ -2675,7 +2679,7 @@
     setShown(board, listing);
     setView({
       show: wide ? "wide" : "",
-      ...Object.fromEntries(chosenDimensions.map(([key, of]) => [key, board === data.boards[0] ? "" : board[of] ?? ""]))
+      ...Object.fromEntries(chosenDimensions.map(([key, field]) => [key, board === data.boards[0] ? "" : board[field] ?? ""]))
     });
     drawControls(board, wide, draw);
     byId("contents").hidden = byId("result").hidden = system !== void 0;

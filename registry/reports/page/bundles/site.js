@@ -10,15 +10,15 @@
   // registry/reports/page/scripts/site.js
   var names = JSON.parse(byId("names").textContent);
   var MENTIONED = 5;
-  var folded = (text) => text.normalize("NFKC").toLowerCase();
+  var normalize = (text) => text.normalize("NFKC").toLowerCase();
   var tasks = [...byId("tasks").children].map((row, place) => ({
     row,
     place,
-    text: folded(row.textContent),
+    text: normalize(row.textContent),
     title: row.querySelector("h3").textContent,
     has: row.querySelector(".has"),
     page: row.querySelector("h3 a").getAttribute("href"),
-    systems: (Object.hasOwn(names, row.dataset.task) ? names[row.dataset.task] : []).map((name) => [name, folded(name)])
+    systems: (Object.hasOwn(names, row.dataset.task) ? names[row.dataset.task] : []).map((name) => [name, normalize(name)])
   }));
   var byText = new Intl.Collator("en", { numeric: true });
   var ORDERS = {
@@ -28,7 +28,7 @@
     items: (a, b) => b.row.dataset.items - a.row.dataset.items || a.place - b.place,
     title: (a, b) => byText.compare(a.title, b.title) || a.place - b.place
   };
-  function mention(task, found) {
+  function nameMatches(task, found) {
     const links = found.slice(0, MENTIONED).flatMap(([name], n) => {
       const link = document.createElement("a"), text = document.createElement("bdi");
       link.href = `${task.page}#${new URLSearchParams({ system: name })}`;
@@ -41,14 +41,14 @@
     task.has.hidden = !links.length;
   }
   function search() {
-    const words = folded(byId("filter").value).split(/\s+/).filter(Boolean);
+    const words = normalize(byId("filter").value).split(/\s+/).filter(Boolean);
     let n = 0;
     for (const task of tasks) {
       const sought = words.filter((word) => !task.text.includes(word));
       const found = sought.length ? task.systems.filter(([, name]) => sought.every((word) => name.includes(word))) : [];
       const there = !sought.length || found.length > 0;
       task.row.hidden = !there;
-      mention(task, there ? found : []);
+      nameMatches(task, there ? found : []);
       n += Number(there);
     }
     byId("found").textContent = words.length ? `${n} of ${tasks.length} tasks` : "";

@@ -14,8 +14,8 @@ import { cellAt, range, visible } from "./values.js";
  * @param {string} [last] the part of the view that was changed last, which counts most
  */
 export function findBoard(last = "") {
-  const fit = board => DIMENSIONS.reduce((sum, [key, of]) =>
-    sum + ((board[of] ?? "") === view[key] ? (key === last ? 10 : 1) : 0), 0);
+  const fit = board => DIMENSIONS.reduce((sum, [key, field]) =>
+    sum + ((board[field] ?? "") === view[key] ? (key === last ? 10 : 1) : 0), 0);
   return data.boards.reduce((best, board) => (fit(board) > fit(best) ? board : best));
 }
 
@@ -28,9 +28,9 @@ const labelOf = metric => data.boards.find(board => board.metric === metric)?.me
  * @param {(last?: string) => void} redraw
  */
 export function drawControls(board, wide, redraw) {
-  const selects = chosenDimensions.filter(([key]) => !wide || key === "track").map(([key, of, label]) => {
-    const values = [...new Set(data.boards.map(other => other[of] ?? ""))];
-    return selectOf(label, values.map(value => [value, key === "metric" ? labelOf(value) : value || WHOLE[key]]), board[of] ?? "", value => {
+  const selects = chosenDimensions.filter(([key]) => !wide || key === "track").map(([key, field, label]) => {
+    const values = [...new Set(data.boards.map(other => other[field] ?? ""))];
+    return selectOf(label, values.map(value => [value, key === "metric" ? labelOf(value) : value || WHOLE[key]]), board[field] ?? "", value => {
       setView({ [key]: value });
       redraw(key);
     });
@@ -55,29 +55,29 @@ export function drawControls(board, wide, redraw) {
  * @returns {import("./types").ListingColumn[]}
  */
 function boardColumns(board) {
-  const of = board.standings;
-  const plain = key => ({ cell: n => cellAt(of[key], n) ?? "–",
-    value: n => cellAt(of[key], n) });
+  const standings = board.standings;
+  const plain = key => ({ cell: n => cellAt(standings[key], n) ?? "–",
+    value: n => cellAt(standings[key], n) });
   const intervals = intervalCells(board);
   /** @type {Record<string, Omit<import("./types").ListingColumn, "name" | "heading">>} */
   const cells = {
     rank: { cell: plain("rank").cell, value: n => n },
-    system: { isHeader: true, value: n => cellAt(of.shown, n), cell: n => [
-      systemLink(numberOf(of, n), cellAt(of.shown, n)), cellAt(of.late, n) ? el("abbr", { title: "came late" }, "*") : null,
-      ...linksOf(cellAt(of.submission, n))] },
-    score: { descending: board.better === "higher", value: n => cellAt(of.score, n),
-      cell: n => el("b", {}, withMinus(cellAt(of.printed, n))) },
+    system: { isHeader: true, value: n => cellAt(standings.shown, n), cell: n => [
+      systemLink(numberOf(standings, n), cellAt(standings.shown, n)), cellAt(standings.late, n) ? el("abbr", { title: "came late" }, "*") : null,
+      ...linksOf(cellAt(standings.submission, n))] },
+    score: { descending: board.better === "higher", value: n => cellAt(standings.score, n),
+      cell: n => el("b", {}, withMinus(cellAt(standings.printed, n))) },
     range: { cell: plain("range").cell,
-      value: n => (cellAt(of.range, n) === "-" ? null : parseInt(cellAt(of.range, n), 10)) },
+      value: n => (cellAt(standings.range, n) === "-" ? null : parseInt(cellAt(standings.range, n), 10)) },
     interval: intervals,
-    share_best: { descending: true, value: n => cellAt(of.share_best, n),
-      cell: n => (cellAt(of.share_best, n) == null ? "–" : percent(cellAt(of.share_best, n))) },
+    share_best: { descending: true, value: n => cellAt(standings.share_best, n),
+      cell: n => (cellAt(standings.share_best, n) == null ? "–" : percent(cellAt(standings.share_best, n))) },
     cluster: plain("in_cluster"),
-    wins: { descending: true, value: n => cellAt(of.wins, n),
-      cell: n => drawDecisions(cellAt(of.wins, n), cellAt(board.undecided, n), cellAt(of.losses, n)) },
-    team: { cell: n => nameElement(cellAt(of.team, n)), value: n => cellAt(of.team, n) },
-    run_sd: { value: n => cellAt(of.run_sd, n),
-      cell: n => (cellAt(of.run_sd, n) == null ? "–" : fixed(cellAt(of.run_sd, n))) },
+    wins: { descending: true, value: n => cellAt(standings.wins, n),
+      cell: n => drawDecisions(cellAt(standings.wins, n), cellAt(board.undecided, n), cellAt(standings.losses, n)) },
+    team: { cell: n => nameElement(cellAt(standings.team, n)), value: n => cellAt(standings.team, n) },
+    run_sd: { value: n => cellAt(standings.run_sd, n),
+      cell: n => (cellAt(standings.run_sd, n) == null ? "–" : fixed(cellAt(standings.run_sd, n))) },
   };
   return board.columns.map(name => ({ name, heading: boardHeading(name, board), right: data.columns.board[name].right,
     about: data.columns.board[name].about, ...(cells[name] ?? plain(name)) }));
@@ -89,17 +89,17 @@ function boardColumns(board) {
  * @param {number} n
  * @returns {import("./types").Interval}
  */
-export const intervalOf = ({ standings: of }, n) =>
-  ({ value: cellAt(of.score, n), low: cellAt(of.ci_low, n), high: cellAt(of.ci_high, n) });
+export const intervalOf = ({ standings }, n) =>
+  ({ value: cellAt(standings.score, n), low: cellAt(standings.ci_low, n), high: cellAt(standings.ci_high, n) });
 
 /**
  * Scores and their intervals, drawn on one scale.
  * @param {import("./types").Board} board
  */
 function intervalCells(board) {
-  const of = board.standings, all = range(board.n).map(n => intervalOf(board, n)), scale = scaleOver(all, 168);
+  const standings = board.standings, all = range(board.n).map(n => intervalOf(board, n)), scale = scaleOver(all, 168);
   const hasIntervals = all.some(({ low, high }) => low != null || high != null);
-  const label = n => (hasIntervals ? withMinus(cellAt(of.interval, n)) || "no interval" : cellAt(of.printed, n));
+  const label = n => (hasIntervals ? withMinus(cellAt(standings.interval, n)) || "no interval" : cellAt(standings.printed, n));
   return { scale,
     cell: n => (all[n].value == null ? "" : drawInterval(scale, all[n], label(n))) };
 }
@@ -132,12 +132,12 @@ const shortTitle = title => (title.startsWith(`${data.task.id}/`) ? title.slice(
  * @returns {import("./types").Listing}
  */
 export function boardListing(board) {
-  const of = board.standings, columns = boardColumns(board), rule = columns.find(({ scale }) => scale?.rule)?.scale?.rule;
+  const standings = board.standings, columns = boardColumns(board), rule = columns.find(({ scale }) => scale?.rule)?.scale?.rule;
   return {
     title: `${shortTitle(board.title)}, ${counted(board.n, "system")}, ${counted(board.n_items, "item")}`, n: board.n,
-    allColumns: columns, columns: shownColumns(columns), first: columns[0], cluster: n => cellAt(of.in_cluster, n),
-    kind: n => cellAt(of.kind, n), texts: n => [cellAt(of.shown, n), cellAt(of.team, n)],
-    sentences: [...board.sentences.map(visible), ...(range(board.n).some(n => cellAt(of.late, n)) ? ["* came late."] : []),
+    allColumns: columns, columns: shownColumns(columns), first: columns[0], cluster: n => cellAt(standings.in_cluster, n),
+    kind: n => cellAt(standings.kind, n), texts: n => [cellAt(standings.shown, n), cellAt(standings.team, n)],
+    sentences: [...board.sentences.map(visible), ...(range(board.n).some(n => cellAt(standings.late, n)) ? ["* came late."] : []),
       ...(rule ? [rule] : [])],
   };
 }
@@ -167,9 +167,9 @@ export const firstBoardOf = wide => data.boards[wide.columns.find(({ board }) =>
  * @returns {import("./types").ListingColumn}
  */
 function wideColumn(wide, column) {
-  const of = figuresOf(column);
+  const figures = figuresOf(column);
   const place = n => cellAt(column.at, n);
-  const value = (key, n) => (place(n) == null ? null : cellAt(of[key], place(n)));
+  const value = (key, n) => (place(n) == null ? null : cellAt(figures[key], place(n)));
   const note = n => {
     if (column.board == null) return value("beside", n);
     return value("rank", n) == null ? "" : `(${value("range", n)})`;
@@ -206,20 +206,20 @@ function familyOf(column) {
  * @returns {import("./types").Listing}
  */
 export function wideListing(wide) {
-  const of = wide.rows, columns = wide.columns.map(column => wideColumn(wide, column));
-  const hasTeams = range(wide.n).some(n => cellAt(of.team, n) !== cellAt(of.system, n));
+  const rows = wide.rows, columns = wide.columns.map(column => wideColumn(wide, column));
+  const hasTeams = range(wide.n).some(n => cellAt(rows.team, n) !== cellAt(rows.system, n));
   const allColumns = [
-    { name: "system", heading: boardHeading("system"), isHeader: true, value: n => cellAt(of.shown, n), cell: n => [
-      systemLink(numberOf(of, n), cellAt(of.shown, n)), cellAt(of.late, n) ? el("abbr", { title: "came late" }, "*") : null] },
-    ...(hasTeams ? [{ name: "team", heading: boardHeading("team"), value: n => cellAt(of.team, n),
-      cell: n => nameElement(cellAt(of.team, n)) }] : []),
-    ...(Array.isArray(of.kind) ? [{ name: "kind", heading: boardHeading("kind"), value: n => cellAt(of.kind, n),
-      cell: n => cellAt(of.kind, n) ?? "–" }] : []),
+    { name: "system", heading: boardHeading("system"), isHeader: true, value: n => cellAt(rows.shown, n), cell: n => [
+      systemLink(numberOf(rows, n), cellAt(rows.shown, n)), cellAt(rows.late, n) ? el("abbr", { title: "came late" }, "*") : null] },
+    ...(hasTeams ? [{ name: "team", heading: boardHeading("team"), value: n => cellAt(rows.team, n),
+      cell: n => nameElement(cellAt(rows.team, n)) }] : []),
+    ...(Array.isArray(rows.kind) ? [{ name: "kind", heading: boardHeading("kind"), value: n => cellAt(rows.kind, n),
+      cell: n => cellAt(rows.kind, n) ?? "–" }] : []),
     ...columns,
   ];
   return {
     title: `${shortTitle(wide.title)}, ${counted(wide.n, "system")}`, n: wide.n, first: columns[0], allColumns,
-    columns: shownColumns(allColumns), kind: n => cellAt(of.kind, n), texts: n => [cellAt(of.shown, n), cellAt(of.team, n)],
+    columns: shownColumns(allColumns), kind: n => cellAt(rows.kind, n), texts: n => [cellAt(rows.shown, n), cellAt(rows.team, n)],
     sentences: [visible(wide.notes[0]), ...wide.columns.map(familyOf), ...wide.notes.slice(1).map(visible)],
   };
 }

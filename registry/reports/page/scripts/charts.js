@@ -49,7 +49,7 @@ function drawGains(board, all) {
 const LOGARITHMIC = 100; // ratio of the largest to the smallest number from which on the axis is logarithmic
 const NAMED = 60; // systems whose names are drawn, if there is room
 
-const roundly = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
+const compactNumber = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
 
 // Scores against a number of the systems.
 function drawTradeOffs(board) {
@@ -96,7 +96,7 @@ function drawFront(board, names) {
   const by = attributeOf(names), systems = findFront(board, board.numbers[by]);
   const front = systems.filter(system => !system.dominatedBy), name = ({ n }) => visible(cellAt(board.standings.shown, n));
   const scale = scaleOver(systems, 100), places = placesOf(board, systems, scale);
-  const points = systems.map(system => ({ ...places.of(system), lines: () => [
+  const points = systems.map(system => ({ ...places.pointOf(system), lines: () => [
     name(system), `${visible(board.metric_label)} ${withMinus(cellAt(board.standings.printed, system.n))}` +
       (cellAt(board.standings.interval, system.n) && `, interval ${cellAt(board.standings.interval, system.n)}`),
     `${titleOf(by)} ${system.number.toLocaleString("en", { maximumSignificantDigits: 6 })}`,
@@ -125,7 +125,7 @@ function placesOf(board, systems, scale) {
   const decades = range(Math.ceil(high) - Math.floor(low) + 1).flatMap(n => [1, 2, 5].map(digit => +`${digit}e${Math.floor(low) + n}`))
     .filter(number => number >= least && number <= most);
   const powers = decades.filter(number => /^1/.test(number.toExponential()));
-  return { width, x, y, beyond, scale, logarithmic, of: ({ number, value }) => ({ x: x(number), y: y(value) }),
+  return { width, x, y, beyond, scale, logarithmic, pointOf: ({ number, value }) => ({ x: x(number), y: y(value) }),
     across: !logarithmic ? roundTicks(low, high, width / 100) : decades.length * 60 < width ? decades
       : powers.filter((_, n) => n % Math.ceil((powers.length * 60) / width) === 0),
     up: scale.high > scale.low ? roundTicks(scale.low, scale.high, 5) : [scale.low] };
@@ -136,11 +136,11 @@ function frontDrawing(board, by, { systems, front, places, name }) {
   const end = view.more ? left : width - right;
   const steps = front.map((system, n) => (n ? `H${x(system.number)}V${y(system.value)}` : `M${x(system.number)} ${y(system.value)}`));
   const lines = front.flatMap((system, n) => {
-    const next = front[n + 1], from = places.of(system), to = next ? places.of(next) : { x: end, y: from.y };
+    const next = front[n + 1], from = places.pointOf(system), to = next ? places.pointOf(next) : { x: end, y: from.y };
     return [[from.x, from.y, to.x, from.y], [to.x, from.y, to.x, to.y]];
   });
   const mark = system => {
-    const dot = system.dominatedBy ? "hollow" : "filled", { x: cx, y: cy } = places.of(system), away = cy > height / 2 ? 1 : -1;
+    const dot = system.dominatedBy ? "hollow" : "filled", { x: cx, y: cy } = places.pointOf(system), away = cy > height / 2 ? 1 : -1;
     return !places.beyond(system.value) ? svg("circle", { class: dot, cx, cy, r: 4.5 })
       : svg("path", { class: dot, d: `M${cx} ${cy + 6 * away}l-5 ${-9 * away}h10z` });
   };
@@ -148,19 +148,19 @@ function frontDrawing(board, by, { systems, front, places, name }) {
     : svg("line", { class: "whisker", x1: x(number), x2: x(number), y1: y(low), y2: y(high) }));
   return svg("svg", { viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" },
     places.up.map(value => acrossAt(width, y(value), fixed(value, scale.digits))),
-    places.across.map(number => upAt(x(number), roundly.format(number))),
+    places.across.map(number => upAt(x(number), compactNumber.format(number))),
     svg("path", { class: "front", d: `${steps.join("")}H${end}` }),
-    systems.map(whisker), systems.filter(of => of.dominatedBy).map(mark), front.map(mark),
+    systems.map(whisker), systems.filter(system => system.dominatedBy).map(mark), front.map(mark),
     placeLabels(systems, places, lines, name),
     titlesOf(width, titleOf(by) + (places.logarithmic ? ", logarithmic" : ""),
       visible(board.metric_label) + (board.better === "lower" ? ", lower is better, on top" : "")));
 }
 
 // Names next to their points if they cover nothing, with the value of a point beyond the scale; the front's come first.
-function placeLabels(systems, { width, of, beyond }, lines, name) {
+function placeLabels(systems, { width, pointOf, beyond }, lines, name) {
   const pen = /** @type {CanvasRenderingContext2D} */ (el("canvas").getContext("2d"));
   pen.font = "11px system-ui, sans-serif";
-  const taken = [...systems.map(system => ({ x: of(system).x - 5, y: of(system).y - 5, width: 10, height: 10 })),
+  const taken = [...systems.map(system => ({ x: pointOf(system).x - 5, y: pointOf(system).y - 5, width: 10, height: 10 })),
     ...lines.map(([x1, y1, x2, y2]) => ({ x: Math.min(x1, x2) - 1, y: Math.min(y1, y2) - 1, width: Math.abs(x2 - x1) + 2,
       height: Math.abs(y2 - y1) + 2 }))];
   const free = box => box.x >= PLOT.left && box.x + box.width <= width - 2 && box.y >= 0 && box.y + box.height <= PLOT.height - PLOT.bottom &&
@@ -168,7 +168,7 @@ function placeLabels(systems, { width, of, beyond }, lines, name) {
       box.y < other.y + other.height && other.y < box.y + box.height);
   return [...systems].sort((one, other) => Number(Boolean(one.dominatedBy)) - Number(Boolean(other.dominatedBy)) || one.n - other.n)
     .slice(0, NAMED).map(system => {
-      const { x, y } = of(system), full = name(system);
+      const { x, y } = pointOf(system), full = name(system);
       const text = (full.length > 24 ? `${full.slice(0, 23)}…` : full) + (beyond(system.value) ? ` ${fixed(system.value)}` : "");
       const length = pen.measureText(text).width + 4;
       const box = [[8, -7], [-length - 8, -7], [-length / 2, -21], [-length / 2, 8], [6, -19], [6, 5], [-length - 6, -19], [-length - 6, 5]]

@@ -18,11 +18,11 @@ export function itemsOf(board) {
   if (!all) return null;
   const metric = all.metrics.indexOf(board.metric), sign = board.better === "lower" ? 1 : -1;
   const takesPart = n => (cellAt(all.tracks, n) ?? "") === (board.track ?? "");
-  const taking = range(all.names.length).filter(takesPart);
+  const participants = range(all.names.length).filter(takesPart);
   const better = (a, b) => Number(a.score == null) - Number(b.score == null) || sign * (a.score - b.score) || b.by.length - a.by.length;
   const items = all.items.filter(item => !board.facet || item.facets.includes(board.facet)).map(item => {
-    const responses = item.said.map((said, n) => ({ said, score: cellAt(item.scores[metric] ?? null, n), by: /** @type {number[]} */ ([]) }));
-    for (const n of taking) {
+    const responses = item.contents.map((content, n) => ({ content, score: cellAt(item.scores[metric] ?? null, n), by: /** @type {number[]} */ ([]) }));
+    for (const n of participants) {
       responses[typeof item.by === "string" ? RESPONSE_DIGITS.indexOf(item.by[n]) : item.by[n]].by.push(n);
     }
     return { ...item, responses: responses.filter(({ by }) => by.length).sort(better) };
@@ -32,11 +32,11 @@ export function itemsOf(board) {
 }
 
 // An item in a line: its words or its first reference; how many systems give each label; how many links it has.
-export function wordsOf(of, item) {
+export function wordsOf(itemSet, item) {
   if (item.tokens.length) return item.tokens.join(" ");
-  if (of.kind === "alignment") return `gold: ${linksCounted(item)}`;
-  if (of.kind !== "label") return item.gold.map(([, said]) => said).find(said => typeof said === "string") ?? "";
-  const given = item.responses.map(({ said: [added, lacking], by }) =>
+  if (itemSet.kind === "alignment") return `gold: ${linksCounted(item)}`;
+  if (itemSet.kind !== "label") return item.gold.map(([, content]) => content).find(content => typeof content === "string") ?? "";
+  const given = item.responses.map(({ content: [added, lacking], by }) =>
     `${added.length || !lacking.length ? `“${answerName(item, added[0] ?? 0)}”` : "no response"} by ${by.length}`);
   return `${given.join(", ")}; gold “${answerName(item, 0)}”`;
 }
@@ -45,8 +45,8 @@ export function wordsOf(of, item) {
 export const responseOf = (item, n) => item.responses.findIndex(response => response.by.includes(n));
 
 // The runs of each of the chosen systems.
-export const chosenRuns = of => [view.a, view.b].map(name => systemNumbers.get(name)).filter(system => system !== undefined)
-  .map(system => range(of.names.length).filter(n => of.takesPart(n) && of.systemOf(n) === system)).filter(runs => runs.length);
+export const chosenRuns = itemSet => [view.a, view.b].map(name => systemNumbers.get(name)).filter(system => system !== undefined)
+  .map(system => range(itemSet.names.length).filter(n => itemSet.takesPart(n) && itemSet.systemOf(n) === system)).filter(runs => runs.length);
 
 // The numbers of the responses that some runs give.
 const responsesBy = (item, runs) => String([...new Set(runs.map(n => responseOf(item, n)))].sort());
@@ -56,7 +56,7 @@ export const isAnsweredDifferently = (item, chosen) => chosen.length === 2 && re
 
 // True if all runs of a system answer an item like the gold.
 export const isCorrect = (item, runs) => runs.every(n => {
-  const { wrong, missed } = judgeAnswers(item, item.responses[responseOf(item, n)].said);
+  const { wrong, missed } = judgeAnswers(item, item.responses[responseOf(item, n)].content);
   return !wrong.length && !missed.length;
 });
 
@@ -103,18 +103,18 @@ export const linksCounted = ({ answers: { sure, gold } }) => `${sure} sure${gold
 const MANY_ANSWERS = 12; // answers of the gold from which on correct ones are counted rather than listed
 
 // Sets of answers, such as relations, and single labels.
-export function answerParts(of, item) {
+export function answerParts(itemSet, item) {
   const name = n => el("bdi", {}, harmless(answerName(item, n)));
   const list = (answers, right) => answers.map(n => answerMark(name(n), right));
-  const cell = said => {
-    const { right, wrong, missed } = judgeAnswers(item, said), many = item.answers.gold >= MANY_ANSWERS;
-    if (of.kind === "label" && !right.length && !wrong.length) return el("i", {}, "no response");
+  const cell = content => {
+    const { right, wrong, missed } = judgeAnswers(item, content), many = item.answers.gold >= MANY_ANSWERS;
+    if (itemSet.kind === "label" && !right.length && !wrong.length) return el("i", {}, "no response");
     const answers = [...(many ? [] : list(right, true)), ...list(wrong, false)];
     return [many ? el("p", { class: "quiet" }, `${right.length} of ${item.answers.gold} correct`) : null,
       answers.length ? el("ul", { class: "answers" }, answers) : many ? null : el("span", { class: "quiet" }, "nothing"),
-      missed.length && of.kind !== "label" ? el("p", { class: "quiet" }, "misses ", missed.flatMap((n, k) => [k ? ", " : "", name(n)])) : null];
+      missed.length && itemSet.kind !== "label" ? el("p", { class: "quiet" }, "misses ", missed.flatMap((n, k) => [k ? ", " : "", name(n)])) : null];
   };
   const gold = range(item.answers.gold);
   const goldCell = gold.length ? el("ul", { class: "answers" }, list(gold, true)) : el("span", { class: "quiet" }, "nothing");
-  return { titles: ["response"], golds: [["gold", [goldCell]]], cells: ({ said }) => [cell(said)] };
+  return { titles: ["response"], golds: [["gold", [goldCell]]], cells: ({ content }) => [cell(content)] };
 }

@@ -6,19 +6,19 @@ import { answerMark, goldLabel, judgeAnswers, linksCounted, openButton, typeOfAn
 import { plainNumber } from "./numbers.js";
 import { cellAt, harmless, range, visible } from "./values.js";
 
-export function treeParts(of, item, responses) {
+export function treeParts(itemSet, item, responses) {
   const { head, word, sure } = item.answers;
   const arc = n => ({ word: word[n], head: head[n], type: harmless(typeOfAnswer(item, n)) });
   const gold = new Map(range(sure).map(arc).map(one => [one.word, one]));
-  const trees = new Map(responses.map(response => [response, treeOf(response.said, arc, gold)]));
+  const trees = new Map(responses.map(response => [response, treeOf(response.content, arc, gold)]));
   const differing = [...gold.keys()].filter(place => responses.some(response => trees.get(response).lacking.has(place)));
   const further = responses.some(response => trees.get(response).further.length);
   /** @type {any} */
   const figure = el("div", {});
   const action = response => {
-    const button = el("button", { type: "button", class: "small", "aria-label": `draw the tree of ${visible(of.names[response.by[0]])}` }, "tree");
+    const button = el("button", { type: "button", class: "small", "aria-label": `draw the tree of ${visible(itemSet.names[response.by[0]])}` }, "tree");
     button.addEventListener("click", () => {
-      figure.replaceChildren(treeFigure(of, item, response, trees.get(response), gold));
+      figure.replaceChildren(treeFigure(itemSet, item, response, trees.get(response), gold));
       figure.firstChild.focus();
       figure.scrollIntoView({ block: "nearest" });
     });
@@ -60,7 +60,7 @@ const PAPER = 1050; // pixels: a wider drawing would have its relations below 6 
 
 // A response's tree above the words, and the gold's below them; what only one of both has is dashed. On paper one that
 // is too wide for it is a list of the words.
-function treeFigure(of, item, response, tree, gold) {
+function treeFigure(itemSet, item, response, tree, gold) {
   const arcs = [...gold.values()].map(one => (tree.lacking.has(one.word) ? tree.own.get(one.word) : one)).filter(Boolean);
   const drawn = arcs.filter(({ head }) => typeof head === "number");
   const differs = one => tree.lacking.has(one.word);
@@ -69,9 +69,9 @@ function treeFigure(of, item, response, tree, gold) {
   const rise = 18 * (1 + Math.max(1, ...above.values())), fall = 18 * (1 + Math.max(1, ...below.values()));
   const width = places[places.length - 1] + 60, base = rise + 6, lower = base + 26;
   const draw = (one, level, up) => arcPath(one, level, { x: places, y: up ? base : lower, sign: up ? -1 : 1, differs: differs(one), up });
-  const wrong = tree.lacking.size, name = visible(of.names[response.by[0]]);
+  const wrong = tree.lacking.size, name = visible(itemSet.names[response.by[0]]);
   return el("figure", { class: width > PAPER ? "tree beyond-paper" : "tree", tabindex: -1 },
-    el("figcaption", {}, el("b", {}, nameElement(of.names[response.by[0]])), el("span", { class: "of-drawing" }, " above the words, the gold below"),
+    el("figcaption", {}, el("b", {}, nameElement(itemSet.names[response.by[0]])), el("span", { class: "of-drawing" }, " above the words, the gold below"),
       `: ${wrong} of ${gold.size} words differ.`),
     el("div", { class: "wide", role: "region", tabindex: 0, "aria-label": `Tree of ${name}` },
       svg("svg", { width, height: lower + fall, viewBox: `0 0 ${width} ${lower + fall}`, role: "img",
@@ -137,7 +137,7 @@ function arcPath({ head, word, type }, level, { x, y, sign, differs, up }) {
 const LINKS_AT_ONCE = 15; // that are listed of what a response has wrong or misses
 const WIDE_GRID = 60; // words from which on only those that have links are shown
 
-export function gridParts(of, item, responses) {
+export function gridParts(itemSet, item, responses) {
   const { first, last, sure, gold } = item.answers;
   const link = n => `${first[n]}\u2011${last[n]}`; // which does not break
   const written = numbers => numbers.map(link).join(" ");
@@ -145,9 +145,9 @@ export function gridParts(of, item, responses) {
     openButton(`${numbers.length - LINKS_AT_ONCE} more`, `show ${numbers.length - LINKS_AT_ONCE} more links`, () => written(numbers.slice(LINKS_AT_ONCE)))]);
   const sides = [responses[0], responses.length > 1 ? responses.at(-1) : null];
   const holder = el("div", {});
-  const redraw = () => holder.replaceChildren(linkGrid(of, item, sides));
+  const redraw = () => holder.replaceChildren(linkGrid(itemSet, item, sides));
   const choose = (title, side) => {
-    const options = [...responses.map((response, n) => [n, whoShort(of, response)]), [-1, "nobody"]];
+    const options = [...responses.map((response, n) => [n, shortName(itemSet, response)]), [-1, "no system"]];
     const select = el("select", {}, options.map(([n, text]) => el("option", { value: n, selected: (responses[n] ?? null) === sides[side] }, text)));
     select.addEventListener("change", () => {
       sides[side] = responses[Number(select.value)] ?? null;
@@ -156,16 +156,16 @@ export function gridParts(of, item, responses) {
     return el("label", {}, title, " ", select);
   };
   redraw();
-  const cell = said => {
-    const { right, wrong, missed } = judgeAnswers(item, said), possible = right.filter(n => n >= sure).length;
+  const cell = content => {
+    const { right, wrong, missed } = judgeAnswers(item, content), possible = right.filter(n => n >= sure).length;
     return [`${right.length - possible} of ${sure} sure`, gold > sure ? `, ${possible} of ${gold - sure} possible` : "",
-      wrong.length ? el("span", { class: "wrong-arc" }, ", ✗ ", linksOf(wrong)) : ", none wrong",
+      wrong.length ? el("span", { class: "wrong-arc" }, ", ✗ ", linksOf(wrong)) : ", none incorrect",
       missed.length ? el("span", { class: "quiet" }, "; misses ", linksOf(missed)) : ""];
   };
-  return { titles: ["links, source-target"], golds: [["gold", [linksCounted(item)]]], cells: ({ said }) => [cell(said)],
+  return { titles: ["links, source-target"], golds: [["gold", [linksCounted(item)]]], cells: ({ content }) => [cell(content)],
     before: el("div", { class: "link-grid" }, el("div", { class: "bar" }, choose("○ circle:", 0), choose("✕ cross:", 1)), holder) };
 }
-const whoShort = (of, { by }) => visible(of.names[by[0]]) + (by.length > 1 ? ` and ${by.length - 1} more` : "");
+const shortName = (itemSet, { by }) => visible(itemSet.names[by[0]]) + (by.length > 1 ? ` and ${by.length - 1} more` : "");
 
 // The words of a side that the grid has: all, or where these are many those that somebody links.
 const gridWords = used => {
@@ -173,9 +173,9 @@ const gridWords = used => {
   return all.at(-1) > WIDE_GRID ? all : range(all.at(-1) ?? 0).map(n => n + 1);
 };
 
-function linkGrid(of, item, sides) {
+function linkGrid(itemSet, item, sides) {
   const { first, last, sure, gold } = item.answers;
-  const given = sides.map(side => new Set(side ? [...judgeAnswers(item, side.said).right, ...judgeAnswers(item, side.said).wrong] : []));
+  const given = sides.map(side => new Set(side ? [...judgeAnswers(item, side.content).right, ...judgeAnswers(item, side.content).wrong] : []));
   const links = range(first.length).filter(n => n < gold || given.some(theirs => theirs.has(n)));
   const rows = gridWords(links.map(n => first[n])), columns = gridWords(links.map(n => last[n]));
   const size = Math.max(rows.length, columns.length) > 40 ? 11 : 15, edge = 26;
@@ -183,41 +183,42 @@ function linkGrid(of, item, sides) {
   const width = edge + columns.length * size + 2, height = edge + rows.length * size + 2;
   const numbers = (words, place) => words.map((word, n) => (word % 5 && word !== 1 && words.length > 12 ? null : place(word, n)));
   const drawn = links.map(n => svg("g", {},
-    svg("title", {}, linkSaid(of, `${first[n]}-${last[n]}`, n < sure ? "sure" : n < gold ? "possible" : "not in the gold", sides.filter((_, k) => given[k].has(n)))),
+    svg("title", {}, linkTitle(itemSet, `${first[n]}-${last[n]}`, n < sure ? "sure" : n < gold ? "possible" : "not in the gold", sides.filter((_, k) => given[k].has(n)))),
     n < gold ? svg("rect", { class: n < sure ? "sure" : "possible", x: x(n) + 1.5, y: y(n) + 1.5, width: size - 3, height: size - 3 }) : null,
     given[0].has(n) ? svg("circle", { class: "first", cx: x(n) + size / 2, cy: y(n) + size / 2, r: size * 0.34 }) : null,
     given[1].has(n) ? svg("path", { class: "second", d: `M ${x(n) + 3.5} ${y(n) + 3.5} l ${size - 7} ${size - 7} m 0 ${7 - size} l ${7 - size} ${size - 7}` }) : null));
-  const label = `Links of ${sides.filter(Boolean).map(side => whoShort(of, side)).join(" and of ")} in the gold's; the table below lists what is wrong and missed`;
+  const label = `Links of ${sides.filter(Boolean).map(side => shortName(itemSet, side)).join(" and of ")} in the gold's; the table below lists incorrect and missed links`;
   return el("div", {}, el("div", { class: "wide", role: "region", tabindex: 0, "aria-label": "Grid of links" },
     svg("svg", { class: "links", width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label },
       [...range(rows.length + 1).map(n => svg("line", { x1: edge, x2: width - 2, y1: edge + n * size, y2: edge + n * size })),
         ...range(columns.length + 1).map(n => svg("line", { y1: edge, y2: height - 2, x1: edge + n * size, x2: edge + n * size }))],
       numbers(rows, (word, n) => svg("text", { x: edge - 4, y: edge + (n + 0.75) * size, "text-anchor": "end" }, String(word))),
       numbers(columns, (word, n) => svg("text", { x: edge + (n + 0.5) * size, y: edge - 5, "text-anchor": "middle" }, String(word))), drawn)),
-  el("p", { class: "quiet" }, el("span", { class: "on-paper" }, sides.map((side, k) => side && `${"○✕"[k]} ${whoShort(of, side)}. `)),
+  el("p", { class: "quiet" }, el("span", { class: "on-paper" }, sides.map((side, k) => side && `${"○✕"[k]} ${shortName(itemSet, side)}. `)),
     `Down the source's words, across the target's. Filled squares are the gold's sure links${gold > sure ? ", dashed ones its possible links" : ""}.`));
 }
 
-const linkSaid = (of, link, where, by) => `${link}: ${where}; ${by.length ? by.map(side => whoShort(of, side)).join(", ") : "neither"}`;
+const linkTitle = (itemSet, link, where, by) => `${link}: ${where}; ${by.length ? by.map(side => shortName(itemSet, side)).join(", ") : "neither"}`;
 
 const AXIS = 180; // its width
 const FIRST_DOCUMENTS = 10; // that are shown at once
 
 export function numberParts(_, item) {
-  const leading = said => said?.[0]?.[1];
-  const gold = item.gold.map(([, said]) => leading(said)).find(value => value != null);
-  const values = [...item.responses.map(({ said }) => leading(said)), gold].filter(value => value != null);
+  const leading = content => content?.[0]?.[1];
+  const gold = item.gold.map(([, content]) => leading(content)).find(value => value != null);
+  const values = [...item.responses.map(({ content }) => leading(content)), gold].filter(value => value != null);
   const low = Math.min(...values), high = Math.max(...values);
   const x = value => 6 + (AXIS - 12) * (high > low ? (value - low) / (high - low) : 0.5);
   const axis = value => svg("svg", { class: "interval number-axis", width: AXIS, height: 16, viewBox: `0 0 ${AXIS} 16`, "aria-hidden": "true" },
     svg("line", { class: "rail", x1: 6, x2: AXIS - 6, y1: 8, y2: 8 }),
     gold == null ? null : svg("line", { class: "tick-of-gold", x1: x(gold), x2: x(gold), y1: 1, y2: 15 }),
     value == null ? null : svg("circle", { cx: x(value), cy: 8, r: 3.5 }));
-  const shown = said => [el("span", { class: "numbers" }, said.map(([name, value], n) => [n ? ", " : "", name ? `${visible(name)} ` : "", plainNumber(value)])),
-    " ", axis(leading(said))];
-  const cell = said => (said == null ? el("i", {}, "no response") : el("div", { class: "numbered" }, shown(said)));
-  return { titles: ["response"], cells: ({ said }) => [cell(said)],
-    golds: item.gold.filter(([, said]) => said != null).map(([source, said]) => [goldLabel(source), [el("div", { class: "numbered" }, shown(said))]]) };
+  const shown = content => [el("span", { class: "numbers" }, content.map(([name, value], n) => [n ? ", " : "", name ? `${visible(name)} ` : "", plainNumber(value)])),
+    " ", axis(leading(content))];
+  const cell = content => (content == null ? el("i", {}, "no response") : el("div", { class: "numbered" }, shown(content)));
+  return { titles: ["response"], cells: ({ content }) => [cell(content)],
+    golds: item.gold.filter(([, content]) => content != null).map(([source, content]) =>
+      [goldLabel(source), [el("div", { class: "numbered" }, shown(content))]]) };
 }
 
 export function rankingParts(_, item) {
@@ -233,5 +234,5 @@ export function rankingParts(_, item) {
       () => el("ol", { class: "answers ranked", start: FIRST_DOCUMENTS + 1 }, numbers.slice(FIRST_DOCUMENTS).map(documentOf))) : null];
   const cell = ([first, returned, found]) => [el("p", { class: "quiet" }, `${found} of ${gold} relevant among ${returned.toLocaleString("en")}`), list(first)];
   const goldCell = [el("p", { class: "quiet" }, `${gold} relevant`), list(range(gold))];
-  return { titles: [`first ${FIRST_DOCUMENTS}`], golds: [["gold", [goldCell]]], cells: ({ said }) => [cell(said)] };
+  return { titles: [`first ${FIRST_DOCUMENTS}`], golds: [["gold", [goldCell]]], cells: ({ content }) => [cell(content)] };
 }

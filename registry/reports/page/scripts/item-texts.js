@@ -15,11 +15,11 @@ export function spanParts(_, item) {
   const mark = kind => n => ({ from: first[n] - 1, to: last[n] - 1, type: harmless(typeOfAnswer(item, n)), kind });
   const keep = shownWords(item);
   const goldText = markSpans(item, keep, range(gold).map(mark("gold")));
-  const shown = said => {
-    const { right, wrong, missed } = judgeAnswers(item, said);
+  const shown = content => {
+    const { right, wrong, missed } = judgeAnswers(item, content);
     return markSpans(item, keep, [...right.map(mark("right")), ...wrong.map(mark("wrong")), ...missed.map(mark("missed"))]);
   };
-  return { titles: ["response"], golds: [["gold", [goldText]]], cells: ({ said }) => [shown(said)] };
+  return { titles: ["response"], golds: [["gold", [goldText]]], cells: ({ content }) => [shown(content)] };
 }
 
 // Whether each word is shown: those of spans that anybody has and some around them, and what is too short to be folded.
@@ -68,26 +68,27 @@ function markWords(words, kept, end, marks) {
 const SPAN_SIGNS = { gold: "", right: "✓", wrong: "✗", missed: "missed" };
 const typeLabel = ({ type, kind }) => el("span", { class: "type", "aria-hidden": "true" }, [SPAN_SIGNS[kind], type].filter(Boolean).join(" "));
 
-const SPAN_SAID = { gold: "", right: "in the gold", wrong: "not in the gold", missed: "missed" };
+const SPAN_LABELS = { gold: "", right: "in the gold", wrong: "not in the gold", missed: "missed" };
 const spanLabel = tokens => ({ from, to, type, kind }) =>
-  [type, `“${harmless(tokens.slice(from, to + 1).join(" "))}”`, SPAN_SAID[kind]].filter(Boolean).join(" ");
+  [type, `“${harmless(tokens.slice(from, to + 1).join(" "))}”`, SPAN_LABELS[kind]].filter(Boolean).join(" ");
 
 const STRIP = 520; // the width of a strip; narrow screens squeeze it
 
 // Spans of a text that is not known: strips of what is right, wrong and missed at their positions, above the list of answers.
-export function stripParts(of, item) {
-  const { first, last, gold } = item.answers, parts = answerParts(of, item);
+export function stripParts(itemSet, item) {
+  const { first, last, gold } = item.answers, parts = answerParts(itemSet, item);
   const low = Math.min(...first), high = Math.max(...last) + 1;
   const x = position => 1 + ((STRIP - 2) * (position - low)) / (high - low);
   const drawn = kind => n => svg("rect", { class: kind, x: x(first[n]), y: { right: 1, wrong: 7, missed: 13 }[kind], rx: 1,
     width: Math.max(2, x(last[n] + 1) - x(first[n])), height: 5 });
   const strip = (right, wrong, missed) => svg("svg", { class: "strip", viewBox: `0 0 ${STRIP} 19`, preserveAspectRatio: "none", "aria-hidden": "true" },
     svg("line", { x1: 1, x2: STRIP - 1, y1: 9.5, y2: 9.5 }), right.map(drawn("right")), wrong.map(drawn("wrong")), missed.map(drawn("missed")));
-  const above = (said, cells) => {
-    const { right, wrong, missed } = judgeAnswers(item, said);
+  const above = (content, cells) => {
+    const { right, wrong, missed } = judgeAnswers(item, content);
     return [[strip(right, wrong, missed), ...cells]];
   };
-  return { ...parts, golds: [["gold", [[strip(range(gold), [], []), ...parts.golds[0][1]]]]], cells: ({ said }) => above(said, parts.cells({ said })) };
+  return { ...parts, golds: [["gold", [[strip(range(gold), [], []), ...parts.golds[0][1]]]]], 
+    cells: ({ content }) => above(content, parts.cells({ content })) };
 }
 
 const DIFF_CELLS = 4e6; // of the table of a longest common subsequence: 2,000 words on either side
@@ -98,9 +99,9 @@ const graphemesOf = window.Intl?.Segmenter ? new Intl.Segmenter(undefined, { gra
 const givenSource = ([source]) => source === "gold source"; // what systems were given
 
 // What responses can be compared with: references, the nearest of these or one of them, the first of two systems, or nothing.
-export function textBases(of) {
-  const references = [...new Set(of.items.flatMap(({ gold }) => gold.filter(one => !givenSource(one)).map(([source]) => source)))];
-  const several = of.items.some(item => referencesOf(item).length > 1);
+export function textBases(itemSet) {
+  const references = [...new Set(itemSet.items.flatMap(({ gold }) => gold.filter(one => !givenSource(one)).map(([source]) => source)))];
+  const several = itemSet.items.some(item => referencesOf(item).length > 1);
   return [["", several ? "the nearest reference" : "the reference"], ...(several ? references.map(source => [source, goldLabel(source)]) : []),
     ["first", "the first of two systems"], ["none", "nothing"]];
 }
@@ -112,18 +113,18 @@ export function textParts(_, item, _responses, chosen) {
   for (const [source, text] of [...item.gold].sort((a, b) => Number(givenSource(b)) - Number(givenSource(a)))) {
     golds.set(text, [...(golds.get(text) ?? []), goldLabel(source)]);
   }
-  const asked = item.gold.find(([source]) => source === view.diff);
-  const compared = view.diff === "none" ? [] : view.diff !== "first" ? (asked ? [asked[1]] : referencesOf(item))
-    : chosen.length === 2 ? [item.responses[responseOf(item, chosen[0])].said].filter(text => text != null) : [];
-  const cell = said => {
-    if (said == null) return el("i", {}, "no response");
-    if (!compared.length || compared.includes(said)) return runningText(harmless(said));
-    const { steps, base } = compared.map(text => ({ base: text, steps: wordSteps(text, said) })).sort((a, b) => countEdits(a) - countEdits(b))[0];
+  const chosenReference = item.gold.find(([source]) => source === view.diff);
+  const compared = view.diff === "none" ? [] : view.diff !== "first" ? (chosenReference ? [chosenReference[1]] : referencesOf(item))
+    : chosen.length === 2 ? [item.responses[responseOf(item, chosen[0])].content].filter(text => text != null) : [];
+  const cell = content => {
+    if (content == null) return el("i", {}, "no response");
+    if (!compared.length || compared.includes(content)) return runningText(harmless(content));
+    const { steps, base } = compared.map(text => ({ base: text, steps: wordSteps(text, content) })).sort((a, b) => countEdits(a) - countEdits(b))[0];
     const what = steps ? (compared.length > 1 ? `against ${(golds.get(base) ?? []).join(", ")}` : "") : "too long to be compared word by word";
-    return [runningText(steps ? editsTogether(steps) : harmless(said)), what ? el("p", { class: "quiet" }, visible(what)) : null];
+    return [runningText(steps ? joinEdits(steps) : harmless(content)), what ? el("p", { class: "quiet" }, visible(what)) : null];
   };
   return { titles: ["response"], golds: [...golds].map(([text, sources]) => [sources.join(", "), [runningText(harmless(text))]]),
-    cells: ({ said }) => [cell(said)] };
+    cells: ({ content }) => [cell(content)] };
 }
 
 const countEdits = ({ steps }) => (steps ? steps.filter(([kind]) => kind !== "same").length : Infinity);
@@ -176,7 +177,7 @@ function wordEdits(a, b) {
 }
 
 // Runs of the same kind of edit as one element each; words of scripts with blanks do not run into each other.
-function editsTogether(steps) {
+function joinEdits(steps) {
   const nodes = [], spaced = new RegExp(`(?![${UNSPACED}])[\\p{L}\\p{N}]`, "u");
   let last = "";
   for (let n = 0; n < steps.length;) {

@@ -17,30 +17,30 @@ const NAMES_AT_ONCE = 12; // of systems that give the same response, listed at o
 //
 // A drawer gives the `titles` of the columns between systems and score, the rows of the gold (`golds`: a label and its
 // cells), the `cells` of a response, perhaps an `action` on it, and nodes `before` and `after` the table.
-function responsesTo(of, item, chosen) {
+function responsesTo(itemSet, item, chosen) {
   const responses = item.responses.filter(({ by }) => !chosen.length || by.some(n => chosen.includes(n)));
   /** @type {Record<string, (of: any, item: any, responses: any, chosen: any) => any>} */
   const drawers = { text: textParts, number: numberParts, ranking: rankingParts, tree: treeParts, alignment: gridParts,
     span: item.tokens.length ? spanParts : stripParts };
-  const parts = (drawers[of.kind] ?? answerParts)(of, item, responses, chosen);
+  const parts = (drawers[itemSet.kind] ?? answerParts)(itemSet, item, responses, chosen);
   const many = parts.titles.length > 1; // columns, which scroll: the score stands before them
   const inRow = (cells, score) => (many ? [score, ...cells] : [...cells, score]);
   const untabled = title => el("span", { class: "untabled", "aria-hidden": "true" }, title.cloneNode?.(true) ?? title, " "); // where there is no head
   const cellsOf = (contents, score) => inRow(contents.map((content, n) => el("td", {}, many && content !== "" ? untabled(parts.titles[n]) : null, content)),
-    el("td", { class: "right" }, score === "" ? null : untabled(visible(of.metric)), score));
+    el("td", { class: "right" }, score === "" ? null : untabled(visible(itemSet.metric)), score));
   const table = el("table", { class: many ? "responses many" : "responses" },
     el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "by"), inRow(
-      parts.titles.map(title => el("th", { scope: "col" }, title)), el("th", { scope: "col", class: "right" }, visible(of.metric))))),
+      parts.titles.map(title => el("th", { scope: "col" }, title)), el("th", { scope: "col", class: "right" }, visible(itemSet.metric))))),
     el("tbody", {}, parts.golds.map(([label, cells]) => el("tr", { class: "gold" }, el("th", { scope: "row" }, visible(label)), cellsOf(cells, ""))),
       responses.map(response => el("tr", {},
-        el("th", { scope: "row" }, giversOf(of, response.by.filter(n => !chosen.length || chosen.includes(n))), parts.action?.(response)),
+        el("th", { scope: "row" }, systemsBy(itemSet, response.by.filter(n => !chosen.length || chosen.includes(n))), parts.action?.(response)),
         cellsOf(parts.cells(response), response.score == null ? "–" : fixed(response.score))))));
   return [parts.before, el("div", { class: "wide tall", role: "region", tabindex: 0, "aria-label": `Responses to item ${visible(item.item)}` }, table),
     parts.after].filter(Boolean);
 }
 
-function giversOf(of, by) {
-  const names = some => some.flatMap((n, k) => [k ? ", " : "", nameElement(of.names[n])]);
+function systemsBy(itemSet, by) {
+  const names = some => some.flatMap((n, k) => [k ? ", " : "", nameElement(itemSet.names[n])]);
   if (by.length <= NAMES_AT_ONCE) return names(by);
   const others = by.slice(NAMES_AT_ONCE - 2);
   return [...names(by.slice(0, NAMES_AT_ONCE - 2)), " ", openButton(`and ${others.length} more`, `show ${others.length} more systems`, () => [", ", ...names(others)])];
@@ -57,55 +57,55 @@ function meanScore({ responses }) {
   return n ? scored.reduce((sum, { score, by }) => sum + score * by.length, 0) / n : null;
 }
 
-function orderItems(of, items) {
+function orderItems(itemSet, items) {
   if (view.order === "place") return [...items].sort((a, b) => a.place - b.place);
   if (view.order !== "hard") return items;
   const means = new Map(items.map(item => [item, meanScore(item)]));
-  return [...items].sort((a, b) => Number(means.get(a) == null) - Number(means.get(b) == null) || of.sign * (means.get(b) - means.get(a)));
+  return [...items].sort((a, b) => Number(means.get(a) == null) - Number(means.get(b) == null) || itemSet.sign * (means.get(b) - means.get(a)));
 }
 
 // Whether an item's name, words, answers or a response have a text in them.
 function matchesText(item, wanted) {
-  item.words ??= JSON.stringify([item.item, item.tokens.join(" "), item.gold, item.said.filter(said => typeof said === "string"),
+  item.words ??= JSON.stringify([item.item, item.tokens.join(" "), item.gold, item.contents.filter(content => typeof content === "string"),
     item.answers.key ?? "", item.answers.types]).toLowerCase();
   return item.words.includes(JSON.stringify(wanted.toLowerCase()).slice(1, -1));
 }
 
 export function drawItems(board) {
-  const of = itemsOf(board);
-  byId("items").hidden = !of?.items.length;
-  if (!of?.items.length) return;
+  const itemSet = itemsOf(board);
+  byId("items").hidden = !itemSet?.items.length;
+  if (!itemSet?.items.length) return;
   shownItems = ITEM_STEP;
   const where = [board.test_set, board.track && `track ${board.track}`, board.facet].filter(Boolean).map(visible).join(", ");
-  const one = of.items.length === 1;
-  byId("items-what").replaceChildren(`${one ? "The item" : `The ${of.items.length} items`} of ${where} on which responses differ most, ` +
-    `scored by ${visible(of.metric)}. Select ${one ? "it" : "an item"} to see the gold and all responses.`,
+  const one = itemSet.items.length === 1;
+  byId("items-what").replaceChildren(`${one ? "The item" : `The ${itemSet.items.length} items`} of ${where} on which responses differ most, ` +
+    `scored by ${visible(itemSet.metric)}. Select ${one ? "it" : "an item"} to see the gold and all responses.`,
     el("span", { class: "keys" }, one ? "" : " Arrow keys go from item to item; in an open item, n and p go to the next and the previous one."),
-    of.leftOut ? ` ${of.leftOut} more are left out, because the page would be too large.` : "");
-  drawItemsBar(board, of);
-  listItems(of);
+    itemSet.leftOut ? ` ${itemSet.leftOut} more are left out, because the page would be too large.` : "");
+  drawItemsBar(board, itemSet);
+  listItems(itemSet);
   if (view.item && view.item !== openedItem) nodeOf(view.item)?.scrollIntoView();
   openedItem = view.item;
 }
 
-function drawItemsBar(board, of) {
+function drawItemsBar(board, itemSet) {
   const changed = key => value => {
     setView({ [key]: value });
-    listItems(of);
+    listItems(itemSet);
   };
-  const present = new Set(range(of.names.length).filter(of.takesPart).map(of.systemOf));
+  const present = new Set(range(itemSet.names.length).filter(itemSet.takesPart).map(itemSet.systemOf));
   const systems = [["", "all"], ...[...present].filter(n => n !== undefined).map(n => [nameOf(n), nameOf(n)])];
   const side = key => value => chooseTwo(board, { [key]: value });
-  const chosen = chosenRuns(of), facets = board.facet ? [] : [...new Set(of.items.flatMap(item => item.facets))].sort();
+  const chosen = chosenRuns(itemSet), facets = board.facet ? [] : [...new Set(itemSet.items.flatMap(item => item.facets))].sort();
   const find = el("input", { type: "search", autocomplete: "off", value: view.find, placeholder: "words, answers, names" });
   find.addEventListener("input", () => changed("find")(find.value));
   byId("items-bar").replaceChildren(
     selectOf("System A", systems, view.a, side("a")), selectOf("System B", systems, view.b, side("b")),
-    ...(of.items.length > 1 && chosen.length ? [selectOf("Show", correctnessChoices(of, chosen), view.correct, changed("correct"))] : []),
-    ...(of.items.length > 1 ? [selectOf("Order", ITEM_ORDERS, view.order, changed("order"))] : []),
+    ...(itemSet.items.length > 1 && chosen.length ? [selectOf("Show", correctnessChoices(itemSet, chosen), view.correct, changed("correct"))] : []),
+    ...(itemSet.items.length > 1 ? [selectOf("Order", ITEM_ORDERS, view.order, changed("order"))] : []),
     ...(facets.length > 1 ? [selectOf("Items on", [["", "all"], ...facets.map(facet => [facet, facet])], view.on, changed("on"))] : []),
-    ...(of.kind === "text" ? [selectOf("Changes from", textBases(of), view.diff, changed("diff"))] : []),
-    ...(of.items.length > 1 ? [el("label", {}, "Find ", find),
+    ...(itemSet.kind === "text" ? [selectOf("Changes from", textBases(itemSet), view.diff, changed("diff"))] : []),
+    ...(itemSet.items.length > 1 ? [el("label", {}, "Find ", find),
       el("span", { id: "items-found", class: "quiet", "aria-live": "polite" })] : []));
 }
 
@@ -131,37 +131,37 @@ function correctnessChoices({ kind, sign }, chosen) {
     ["better", `${compared} of A`], ["worse", `${compared} of B`]];
 }
 
-function listItems(of) {
-  const chosen = chosenRuns(of);
-  const isOffered = correctnessChoices(of, chosen).some(([value]) => value === view.correct);
+function listItems(itemSet) {
+  const chosen = chosenRuns(itemSet);
+  const isOffered = correctnessChoices(itemSet, chosen).some(([value]) => value === view.correct);
   const selects = CORRECTNESS[isOffered ? view.correct : ""];
-  const fits = item => selects(item, chosen, of.sign) &&
+  const fits = item => selects(item, chosen, itemSet.sign) &&
     (!view.on || item.facets.includes(view.on)) && (!view.find || matchesText(item, view.find));
-  const items = orderItems(of, of.items.filter(fits));
+  const items = orderItems(itemSet, itemSet.items.filter(fits));
   const shown = items.slice(0, shownItems);
   const wanted = items.find(item => item.item === view.item);
   if (wanted && !shown.includes(wanted)) shown.push(wanted);
   const more = el("button", { type: "button", hidden: items.length <= shownItems }, "Show more items");
   more.addEventListener("click", () => {
     shownItems += ITEM_STEP;
-    listItems(of);
+    listItems(itemSet);
     byId("item-list").querySelectorAll("summary")[shownItems - ITEM_STEP]?.focus();
   });
-  byId("item-list").replaceChildren(...(shown.length ? shown.map(item => itemOf(of, item, chosen.flat()))
+  byId("item-list").replaceChildren(...(shown.length ? shown.map(item => itemOf(itemSet, item, chosen.flat()))
     : [el("p", {}, chosen.length < 2 ? "No item matches." : "No item matches these two systems and filters.")]), more);
-  if (byId("items-found")) byId("items-found").textContent = items.length === of.items.length ? "" : `${items.length} of ${of.items.length} items`;
+  if (byId("items-found")) byId("items-found").textContent = items.length === itemSet.items.length ? "" : `${items.length} of ${itemSet.items.length} items`;
 }
 
 const nodeOf = name => [...byId("item-list").querySelectorAll("details")].find(node => node.dataset.item === name);
 
-function itemOf(of, item, chosen) {
+function itemOf(itemSet, item, chosen) {
   const differ = item.responses.length;
-  const body = el("div", { class: `opened-item of-${of.kind}` });
+  const body = el("div", { class: `opened-item of-${itemSet.kind}` });
   const node = el("details", { "data-item": item.item }, el("summary", {}, el("b", {}, nameElement(item.item)),
     el("span", { class: "quiet" }, ` ${differ === 1 ? "one response" : `${differ} different responses`} `),
-    el("bdi", { class: "snippet" }, harmless(wordsOf(of, item).slice(0, 300)))), body);
+    el("bdi", { class: "snippet" }, harmless(wordsOf(itemSet, item).slice(0, 300)))), body);
   node.addEventListener("toggle", () => {
-    if (node.open && !body.firstChild) body.append(...responsesTo(of, item, chosen), turnsOf(item));
+    if (node.open && !body.firstChild) body.append(...responsesTo(itemSet, item, chosen), itemLinks(item));
     if (node.open) setView({ item: item.item });
     else if (view.item === item.item) setView({ item: "" });
     openedItem = view.item;
@@ -171,10 +171,10 @@ function itemOf(of, item, chosen) {
 }
 
 // What leads from an open item to others, and to itself.
-function turnsOf(item) {
+function itemLinks(item) {
   const button = (title, step) => {
     const node = el("button", { type: "button" }, title);
-    node.addEventListener("click", () => turnItem(nodeOf(item.item), step));
+    node.addEventListener("click", () => goToItem(nodeOf(item.item), step));
     return node;
   };
   const link = el("a", { href: `#${new URLSearchParams({ ...viewChanges(), item: item.item })}` }, "Link to this item");
@@ -185,7 +185,7 @@ function turnsOf(item) {
   return el("div", { class: "bar" }, button("Previous item", -1), button("Next item", 1), link);
 }
 
-function turnItem(node, step) {
+function goToItem(node, step) {
   const next = step > 0 ? node.nextElementSibling : node.previousElementSibling;
   if (next?.tagName === "BUTTON" && !next.hidden) next.click(); // there are more items than are listed
   const to = next?.tagName === "DETAILS" ? next : byId("item-list").querySelectorAll("details")[shownItems - ITEM_STEP];
@@ -206,6 +206,6 @@ export function listenToItems() {
     if (step && event.target === node.firstChild && beside) {
       event.preventDefault();
       (beside.firstElementChild ?? beside).focus();
-    } else if (turn && node.open) turnItem(node, turn);
+    } else if (turn && node.open) goToItem(node, turn);
   });
 }

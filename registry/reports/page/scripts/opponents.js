@@ -55,9 +55,9 @@ async function openSystem(board, all, names) {
       "another version of the leaderboard.";
     return;
   }
-  const of = withPairsOf(board, place, columns);
-  drawOpponents(of.board, indexPairs(of.board), of.against, place);
-  describeOpponents(board, of.against, place, "");
+  const loaded = withPairsOf(board, place, columns);
+  drawOpponents(loaded.board, indexPairs(loaded.board), loaded.against, place);
+  describeOpponents(board, loaded.against, place, "");
 }
 
 function describeOpponents(board, against, place, which) {

@@ -33,7 +33,7 @@ function draw(last) {
   const listing = wide ? wideListing(wide) : boardListing(board);
   setShown(board, listing);
   setView({ show: wide ? "wide" : "",
-    ...Object.fromEntries(chosenDimensions.map(([key, of]) => [key, board === data.boards[0] ? "" : board[of] ?? ""])) });
+    ...Object.fromEntries(chosenDimensions.map(([key, field]) => [key, board === data.boards[0] ? "" : board[field] ?? ""])) });
   drawControls(board, wide, draw);
   byId("contents").hidden = byId("result").hidden = system !== undefined;
   if (system !== undefined) {

@@ -21,7 +21,7 @@ export function indexPairs(board) {
   const a = pairs.a ?? range(n).flatMap(i => partners(i).map(() => i));
   const b = pairs.b ?? range(n).flatMap(partners);
   const numbers = new Map(a.map((i, k) => [i * n + b[k], k]));
-  const of = board.standings;
+  const standings = board.standings;
   return {
     a, b, count: a.length,
     find: (i, j) => numbers.get(Math.min(i, j) * n + Math.max(i, j)),
@@ -32,7 +32,7 @@ export function indexPairs(board) {
       const p = this.p(k);
       return p != null && p <= board.alpha;
     },
-    sameTeam: k => cellAt(of.team, a[k]) === cellAt(of.team, b[k]),
+    sameTeam: k => cellAt(standings.team, a[k]) === cellAt(standings.team, b[k]),
   };
 }
 
@@ -79,19 +79,19 @@ export function numberNotes(figures) {
  * @param {number} j
  */
 export function pairLines(board, all, i, j) {
-  const of = pairFigures(board, all, i, j), k = /** @type {number} */ (all.find(i, j));
+  const figures = pairFigures(board, all, i, j), k = /** @type {number} */ (all.find(i, j));
   const pairs = /** @type {import("./types").Pairs} */ (board.pairs);
   const name = n => visible(cellAt(board.standings.shown, n));
   const counted = cellAt(pairs.n_discordant, k);
   const unit = board.unit === "item" || board.unit === "cluster" ? board.unit : "unit";
   return [
     `${name(i)} against ${name(j)}`,
-    `Difference ${of.difference}` + (of.interval && `, ${intervalHeading(board)} ${of.interval}`),
-    `p = ${of.p}` + (board.corrected ? `, adjusted ${of.adjusted}` : "") +
+    `Difference ${figures.difference}` + (figures.interval && `, ${intervalHeading(board)} ${figures.interval}`),
+    `p = ${figures.p}` + (board.corrected ? `, adjusted ${figures.adjusted}` : "") +
       (cellAt(pairs.method, k) ? ` (${cellAt(pairs.method, k)})` : ""),
     counted == null ? null : `${counted} ${unit}${counted === 1 ? " differs" : "s differ"}`,
-    of.significant ? "Significant" + (view.p === "raw" && board.corrected ? " without correction" : "") : "Not significant",
-    ...of.notes,
+    figures.significant ? "Significant" + (view.p === "raw" && board.corrected ? " without correction" : "") : "Not significant",
+    ...figures.notes,
   ].filter(line => line != null);
 }
 

@@ -8,12 +8,12 @@ import { visible } from "./values.js";
 const names = JSON.parse(byId("names").textContent);
 const MENTIONED = 5; // matching systems of a task that are named
 
-const folded = text => text.normalize("NFKC").toLowerCase();
+const normalize = text => text.normalize("NFKC").toLowerCase();
 
 const tasks = [...byId("tasks").children].map((/** @type {any} */ row, place) => ({
-  row, place, text: folded(row.textContent), title: row.querySelector("h3").textContent, has: row.querySelector(".has"),
+  row, place, text: normalize(row.textContent), title: row.querySelector("h3").textContent, has: row.querySelector(".has"),
   page: row.querySelector("h3 a").getAttribute("href"), systems: (Object.hasOwn(names, row.dataset.task) ? names[row.dataset.task] : [])
-    .map(name => [name, folded(name)]),
+    .map(name => [name, normalize(name)]),
 }));
 const byText = new Intl.Collator("en", { numeric: true });
 /** @type {Record<string, (a: any, b: any) => number>} */
@@ -26,7 +26,7 @@ const ORDERS = {
 };
 
 // Names the systems that match, with links to their places on the task's page.
-function mention(task, found) {
+function nameMatches(task, found) {
   const links = found.slice(0, MENTIONED).flatMap(([name], n) => {
     const link = document.createElement("a"), text = document.createElement("bdi");
     link.href = `${task.page}#${new URLSearchParams({ system: name })}`;
@@ -41,14 +41,14 @@ function mention(task, found) {
 
 // Shows the tasks that have each word in their texts or in the name of one of their systems.
 function search() {
-  const words = folded(byId("filter").value).split(/\s+/).filter(Boolean);
+  const words = normalize(byId("filter").value).split(/\s+/).filter(Boolean);
   let n = 0;
   for (const task of tasks) {
     const sought = words.filter(word => !task.text.includes(word));
     const found = sought.length ? task.systems.filter(([, name]) => sought.every(word => name.includes(word))) : [];
     const there = !sought.length || found.length > 0;
     task.row.hidden = !there;
-    mention(task, there ? found : []);
+    nameMatches(task, there ? found : []);
     n += Number(there);
   }
   byId("found").textContent = words.length ? `${n} of ${tasks.length} tasks` : "";

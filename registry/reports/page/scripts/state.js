@@ -64,7 +64,7 @@ export function setShown(board, listing) {
 export const DIMENSIONS = [["metric", "metric", "Metric"], ["set", "test_set", "Test set"], ["track", "track", "Track"],
   ["facet", "facet", "Facet"]];
 // A facet is always named, because its leaderboard must not be taken for that of all items.
-export const chosenDimensions = DIMENSIONS.filter(([key, of]) => new Set(data.boards.map(board => board[of])).size > 1 ||
+export const chosenDimensions = DIMENSIONS.filter(([key, field]) => new Set(data.boards.map(board => board[field])).size > 1 ||
   (key === "facet" && data.boards[0].facet != null));
 /** @type {Record<string, string>} */
 export const WHOLE = { track: "no track", facet: "all items" };
@@ -90,4 +90,4 @@ export const intervalHeading = board => `${100 * board.confidence} % ${pairHeadi
  * @param {import("./types").Board} board
  * @returns {Partial<typeof DEFAULTS>}
  */
-export const viewOf = board => Object.fromEntries(DIMENSIONS.map(([key, of]) => [key, board[of] ?? ""]));
+export const viewOf = board => Object.fromEntries(DIMENSIONS.map(([key, field]) => [key, board[field] ?? ""]));

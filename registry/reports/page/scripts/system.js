@@ -33,23 +33,23 @@ export function drawSystem(board, n) {
     part("system-pairs", "Against the others", place === undefined || board.n < 2 ? null : opponentsOf(board, n, place)),
     part("system-strengths", "On every leaderboard", strengthsOf(n)),
     part("system-runs", "Runs", runsOf(board, n)),
-    part("system-items", "Items on which it differs from the others", tellingOf(board, n)),
+    part("system-items", "Items on which it differs from the others", distinctiveItemsOf(board, n)),
     part("system-confusions", "Confusions", confusionOf(board, n)),
     part("system-versions", "Versions", versionsOf(board, n)),
   ].filter(node => node != null));
 }
 
 function describeStanding(board, n, place) {
-  const of = board.standings, team = cellAt(data.details.team, n);
+  const standings = board.standings, team = cellAt(data.details.team, n);
   const whose = team === cellAt(data.details.system, n) ? "" : ` of team ${visible(team)}`;
   if (place === undefined) return el("p", {}, `A system${whose}. It is not on the chosen leaderboard.`);
-  const rank = cellAt(of.rank, place), interval = cellAt(of.interval, place);
-  const ranked = range(board.n).filter(other => cellAt(of.rank, other) != null).length;
+  const rank = cellAt(standings.rank, place), interval = cellAt(standings.interval, place);
+  const ranked = range(board.n).filter(other => cellAt(standings.rank, other) != null).length;
   return [el("p", { class: "quiet" }, visible(board.title)),
-    el("p", {}, `${KINDS[cellAt(of.kind, place)]}${whose}${cellAt(of.late, place) ? ", came late" : ""}. Score `,
-      el("b", {}, withMinus(cellAt(of.printed, place))), interval ? ` (${intervalHeading(board)} ${withMinus(interval)})` : "",
+    el("p", {}, `${KINDS[cellAt(standings.kind, place)]}${whose}${cellAt(standings.late, place) ? ", came late" : ""}. Score `,
+      el("b", {}, withMinus(cellAt(standings.printed, place))), interval ? ` (${intervalHeading(board)} ${withMinus(interval)})` : "",
       rank == null ? ", without a rank." : `, rank ${rank} of ${ranked}` +
-        (cellAt(of.rank_low, place) === cellAt(of.rank_high, place) ? "." : `; the significant differences do not rule out ranks ${cellAt(of.rank_low, place)} to ${cellAt(of.rank_high, place)}.`))];
+        (cellAt(standings.rank_low, place) === cellAt(standings.rank_high, place) ? "." : `; the significant differences do not rule out ranks ${cellAt(standings.rank_low, place)} to ${cellAt(standings.rank_high, place)}.`))];
 }
 
 // Facts that the submission declares.
@@ -63,15 +63,15 @@ function declaredFacts(board, place) {
 // Its pairs in three groups; those of a large leaderboard come from their file if it exists.
 function opponentsOf(board, n, place) {
   const box = el("div", { "aria-live": "polite" });
-  const draw = (of, against) => box.replaceChildren(...opponentTable(of, n, place, against));
+  const draw = (loaded, against) => box.replaceChildren(...opponentTable(loaded, n, place, against));
   const all = boardPairs(board);
   const drawPagePairs = () => (all ? draw(board, range(board.n).filter(other => all.find(place, other) !== undefined)) : null);
   if (!board.files) drawPagePairs();
   else {
     loadPairs(board.files, place).then(columns => {
       if (!columns) return drawPagePairs();
-      const of = withPairsOf(board, place, columns);
-      draw(of.board, of.against);
+      const loaded = withPairsOf(board, place, columns);
+      draw(loaded.board, loaded.against);
     });
   }
   return box;
@@ -103,39 +103,39 @@ function opponentTable(board, n, place, against) {
       column(pairHeading("messages"), notes.numbers, { isShown: notes.list.length > 0 }),
       column("", row => el("a", { class: "unprinted", href: hrefWith({ system: "", a: nameOf(n), b: name(row) }),
         "aria-label": `side by side with ${visible(name(row))}` }, "side by side")),
-    ], groups.filter(([, of]) => of.length).map(([title, of]) => [`${title} ${of.length}`, of])), rows.length > LONG),
+    ], groups.filter(([, group]) => group.length).map(([title, group]) => [`${title} ${group.length}`, group])), rows.length > LONG),
     notes.list.length ? el("ol", { class: "quiet" }, notes.list.map(note => el("li", {}, visible(note)))) : null,
   ].filter(node => node != null);
 }
 
 // Its score on every leaderboard of the page, next to the median and the best score.
 function strengthsOf(n) {
-  const boards = data.boards.filter(of => placeOn(of, n) !== undefined);
+  const boards = data.boards.filter(board => placeOn(board, n) !== undefined);
   if (boards.length < 2) return null;
-  const rows = boards.map(of => {
-    const worse = of.better === "higher" ? (a, b) => a - b : (a, b) => b - a, score = cellAt(of.standings.score, placeOn(of, n));
-    const scores = range(of.n).map(place => cellAt(of.standings.score, place)).filter(other => other != null).sort(worse);
+  const rows = boards.map(board => {
+    const worse = board.better === "higher" ? (a, b) => a - b : (a, b) => b - a, score = cellAt(board.standings.score, placeOn(board, n));
+    const scores = range(board.n).map(place => cellAt(board.standings.score, place)).filter(other => other != null).sort(worse);
     const quartile = k => {
       const place = (k * (scores.length - 1)) / 4;
       return (scores[Math.floor(place)] + scores[Math.ceil(place)]) / 2;
     };
     const near = Math.abs(quartile(3) - quartile(1)) * 1.5; // scores further below the middle half do not set the scale (Tukey 1977)
     const low = [score, ...scores.filter(other => worse(other, quartile(1)) >= -near)].sort(worse)[0];
-    return { of, place: placeOn(of, n), score, low, median: scores.length ? quartile(2) : null, best: scores[scores.length - 1],
+    return { board, place: placeOn(board, n), score, low, median: scores.length ? quartile(2) : null, best: scores[scores.length - 1],
       behind: scores.filter(other => worse(other, score) < 0).length };
   });
-  const cell = (key, of) => (of[key] == null ? WHOLE[key] : visible(of[key]));
+  const cell = (key, board) => (board[key] == null ? WHOLE[key] : visible(board[key]));
   const places = chosenDimensions.filter(([, key]) => key !== "metric")
-    .map(([, key, title]) => column(title.toLowerCase(), ({ of }) => cell(key, of)));
+    .map(([, key, title]) => column(title.toLowerCase(), ({ board }) => cell(key, board)));
   return scrollable("Scores on every leaderboard", tableOf([
     ...places,
-    column(boardHeading("metric"), ({ of }) => el("a", { href: hrefWith({ system: "", ...viewOf(of) }) }, visible(of.metric)),
+    column(boardHeading("metric"), ({ board }) => el("a", { href: hrefWith({ system: "", ...viewOf(board) }) }, visible(board.metric)),
       { isHeader: true }),
-    numberColumn(boardHeading("score"), ({ of, place }) => el("b", {}, withMinus(cellAt(of.standings.printed, place)))),
-    numberColumn(boardHeading("rank"), ({ of, place }) => cellAt(of.standings.rank, place) ?? "–"),
-    numberColumn("ahead of", ({ of, behind, score }) => (score == null ? "–" : `${behind} of ${of.n - 1}`)),
-    numberColumn("median", ({ of, median }) => fixed(median, of.decimals)),
-    numberColumn("best", ({ of, best }) => fixed(best, of.decimals)),
+    numberColumn(boardHeading("score"), ({ board, place }) => el("b", {}, withMinus(cellAt(board.standings.printed, place)))),
+    numberColumn(boardHeading("rank"), ({ board, place }) => cellAt(board.standings.rank, place) ?? "–"),
+    numberColumn("ahead of", ({ board, behind, score }) => (score == null ? "–" : `${behind} of ${board.n - 1}`)),
+    numberColumn("median", ({ board, median }) => fixed(median, board.decimals)),
+    numberColumn("best", ({ board, best }) => fixed(best, board.decimals)),
     column("low, median, best", drawStrip),
   ], rows, { id: "strengths" }), rows.length > LONG);
 }
@@ -156,7 +156,7 @@ function runsOf(board, n) {
   if (!rows.length) return null;
   const names = runs.names[rows[0]], mean = k => runs.scores[k].reduce((sum, score) => sum + score, 0) / runs.scores[k].length;
   const deviation = k => Math.sqrt(runs.scores[k].reduce((sum, score) => sum + (score - mean(k)) ** 2, 0) / (runs.scores[k].length - 1));
-  const shown = (k, score) => fixed(score, data.boards.find(of => of.metric === cellAt(runs.metric, k))?.decimals);
+  const shown = (k, score) => fixed(score, data.boards.find(other => other.metric === cellAt(runs.metric, k))?.decimals);
   const known = k => runs.scores[k].every(score => score != null);
   const lines = [...names.map((name, run) => [nameElement(name), k => shown(k, runs.scores[k][run])]),
     ["mean", k => (known(k) ? shown(k, mean(k)) : "–")], [boardHeading("run_sd"), k => (known(k) ? shown(k, deviation(k)) : "–")]];
@@ -166,44 +166,44 @@ function runsOf(board, n) {
 }
 
 // The items on which it is furthest above the others and furthest below.
-function tellingOf(board, n) {
-  const of = data.details.telling;
-  const k = range(of.n).find(row => cellAt(of.of, row) === n && cellAt(of.test_set, row) === board.test_set &&
-    (cellAt(of.track, row) ?? "") === (board.track ?? ""));
+function distinctiveItemsOf(board, n) {
+  const distinctive = data.details.distinctive;
+  const k = range(distinctive.n).find(row => cellAt(distinctive.of, row) === n && cellAt(distinctive.test_set, row) === board.test_set &&
+    (cellAt(distinctive.track, row) ?? "") === (board.track ?? ""));
   if (k === undefined) return null;
-  const isBinary = cellAt(of.right_or_wrong, k), metric = visible(data.boards[0].metric);
+  const isBinary = cellAt(distinctive.right_or_wrong, k), metric = visible(data.boards[0].metric);
   const shownHere = new Set((data.items[board.test_set]?.items ?? []).map(({ item }) => item));
   const link = item => (shownHere.has(item)
     ? el("a", { href: hrefWith({ system: "", facet: "", item, a: nameOf(n), b: "" }) }, nameElement(item))
     : nameElement(item));
   const table = (title, above, words) => {
-    const rows = of.telling[k].filter(row => Boolean(row[3]) === above);
+    const rows = distinctive.differences[k].filter(row => Boolean(row[3]) === above);
     return rows.length ? [el("h4", {}, title), scrollable(title, tableOf([
-      column("item", ([item]) => link(of.items[item]), { isHeader: true }),
+      column("item", ([item]) => link(distinctive.items[item]), { isHeader: true }),
       numberColumn(metric, ([, score]) => fixed(score)), numberColumn("the others' mean", ([, , others]) => fixed(others)),
       column("", ([, , , , alone]) => (alone ? words : ""), { isShown: rows.some(row => row[4]) })], rows))] : [];
   };
   const words = isBinary ? ["alone is correct", "alone is incorrect"] : ["is better than all others", "is worse than all others"];
-  return [el("p", {}, `It ${words[0]} on ${counted(cellAt(of.best_alone, k), "item")}, and ${words[1]} on ${cellAt(of.worst_alone, k)}, of ` +
+  return [el("p", {}, `It ${words[0]} on ${counted(cellAt(distinctive.best_alone, k), "item")}, and ${words[1]} on ${cellAt(distinctive.worst_alone, k)}, of ` +
       `${visible(board.test_set)}. Listed are those on which its score is furthest from the mean of the others.`),
     el("div", { class: "halves" }, el("div", {}, table("Above the others", true, words[0])), el("div", {}, table("Below the others", false, words[1])))];
 }
 
 // Its versions, the last one first.
 function versionsOf(board, n) {
-  const of = data.details.versions;
-  const rows = range(of.n).filter(k => cellAt(of.of, k) === n && cellAt(of.test_set, k) === board.test_set);
+  const versions = data.details.versions;
+  const rows = range(versions.n).filter(k => cellAt(versions.of, k) === n && cellAt(versions.test_set, k) === board.test_set);
   if (!rows.length) return null;
-  const dates = formatDates(rows.map(k => cellAt(of.at, k)));
-  const scored = rows.filter(k => cellAt(of.score, k) != null);
-  const points = scored.map(k => ({ seconds: cellAt(of.at, k), score: cellAt(of.score, k), isFilled: true, text: `version ${visible(cellAt(of.version, k))}, ${fixed(cellAt(of.score, k), data.boards[0].decimals)}` }));
+  const dates = formatDates(rows.map(k => cellAt(versions.at, k)));
+  const scored = rows.filter(k => cellAt(versions.score, k) != null);
+  const points = scored.map(k => ({ seconds: cellAt(versions.at, k), score: cellAt(versions.score, k), isFilled: true, text: `version ${visible(cellAt(versions.version, k))}, ${fixed(cellAt(versions.score, k), data.boards[0].decimals)}` }));
   const label = "Scores of its versions over time; the table below has the same";
   return [points.length > 1 ? el("div", { class: "charted" }, stepChart(points, label, widthOf(byId("system")))) : null,
     scrollable("Versions, the last one first", tableOf([
-      column("version", k => nameElement(cellAt(of.version, k)), { isHeader: true }),
+      column("version", k => nameElement(cellAt(versions.version, k)), { isHeader: true }),
       column("submitted (UTC)", k => dates[rows.indexOf(k)]),
-      numberColumn(`${visible(data.boards[0].metric)} by the current gold`, k => fixed(cellAt(of.score, k), data.boards[0].decimals)),
-      column("", k => (cellAt(of.late, k) ? "came late" : ""), { isShown: rows.some(k => cellAt(of.late, k)) }),
+      numberColumn(`${visible(data.boards[0].metric)} by the current gold`, k => fixed(cellAt(versions.score, k), data.boards[0].decimals)),
+      column("", k => (cellAt(versions.late, k) ? "came late" : ""), { isShown: rows.some(k => cellAt(versions.late, k)) }),
     ], [...rows].reverse(), { id: "versions" }),
     rows.length > LONG),
     scored.length < rows.length ? el("p", { class: "quiet" }, "n/a: not scored by the current gold, or not public while it was the newest version.") : null];

@@ -14,7 +14,7 @@ import { cellAt, range, visible } from "./values.js";
  */
 export const factsOf = submission => (Object.hasOwn(data.systems.of, submission) ? data.systems.of[submission] : {});
 const LINKS = ["paper", "code"];
-const outwardLink = { target: "_blank", rel: "noopener noreferrer" };
+const externalLink = { target: "_blank", rel: "noopener noreferrer" };
 
 /**
  * Links behind the name of a system; the data have only addresses of the web.
@@ -23,7 +23,7 @@ const outwardLink = { target: "_blank", rel: "noopener noreferrer" };
 export function linksOf(submission) {
   const facts = factsOf(submission);
   return LINKS.filter(name => facts[name]).flatMap(name =>
-    [" ", el("a", { class: "fact", href: facts[name], ...outwardLink }, name)]);
+    [" ", el("a", { class: "fact", href: facts[name], ...externalLink }, name)]);
 }
 
 const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
@@ -36,7 +36,7 @@ export const FACTS = [
   ["size", "parameters", value => compact.format(value), true],
   ["cost", data.task.cost_unit ? `cost (${visible(data.task.cost_unit)})` : "cost", value => value.toLocaleString("en"), true],
   ["licence", "licence", visible],
-  ...LINKS.map(name => /** @type {[string, string, (value: any) => any]} */ ([name, name, value => el("a", { href: value, ...outwardLink }, visible(value))])),
+  ...LINKS.map(name => /** @type {[string, string, (value: any) => any]} */ ([name, name, value => el("a", { href: value, ...externalLink }, visible(value))])),
 ];
 
 /**
@@ -44,7 +44,7 @@ export const FACTS = [
  * @param {import("./types").Board} board
  */
 export function drawSystems(board) {
-  const of = board.standings, factsAt = n => factsOf(cellAt(of.submission, n));
+  const standings = board.standings, factsAt = n => factsOf(cellAt(standings.submission, n));
   const declaring = range(board.n).filter(n => FACTS.some(([key]) => factsAt(n)[key] != null));
   const box = byId("about-systems"), table = el("table", {});
   box.replaceChildren();
@@ -59,7 +59,7 @@ export function drawSystems(board) {
     table.replaceChildren(
       el("thead", {}, el("tr", {}, el("th", { scope: "col" }, boardHeading("system")),
         columns.map(([, title, , right]) => el("th", { scope: "col", class: right && "right" }, title)))),
-      el("tbody", {}, declaring.map(n => el("tr", {}, el("th", { scope: "row" }, nameElement(cellAt(of.shown, n))),
+      el("tbody", {}, declaring.map(n => el("tr", {}, el("th", { scope: "row" }, nameElement(cellAt(standings.shown, n))),
         columns.map(([key, , shown, right]) => el("td", { class: right ? "right" : key },
           factsAt(n)[key] == null ? "–" : el("bdi", {}, shown(factsAt(n)[key]))))))));
   });
@@ -102,11 +102,11 @@ export const systemNumbers = new Map(range(data.details.n).map(n => [nameOf(n), 
 
 /**
  * The number of the system of a row whose columns have its team and its name.
- * @param {Record<string, any>} of
+ * @param {Record<string, any>} rows
  * @param {number} row
  * @returns {any}
  */
-export const numberOf = (of, row, team = "team", system = "system") => numberByKey.get(keyOf(cellAt(of[team], row), cellAt(of[system], row)));
+export const numberOf = (rows, row, team = "team", system = "system") => numberByKey.get(keyOf(cellAt(rows[team], row), cellAt(rows[system], row)));
 
 const placesByBoard = new WeakMap();
 

@@ -57,6 +57,7 @@ export interface Board {
   warnings: { code: string; severity: string; text: string }[];
   sentences: string[];
   methods: string;
+  references: { key: string; text: string; link: string; bibtex: string }[];
   latex: string | null;
   files: { folder: string; key: string } | null;
 }

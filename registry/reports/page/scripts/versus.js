@@ -52,25 +52,25 @@ export function drawVersus(board) {
 
 // The scores and the difference of two systems on every leaderboard that both are on.
 function compareScores(board, a, b) {
-  const boards = data.boards.filter(of => (of.track ?? "") === (board.track ?? "") &&
-    placeOn(of, a) !== undefined && placeOn(of, b) !== undefined);
-  const rows = boards.map(of => {
-    const i = placeOn(of, a), j = placeOn(of, b), all = boardPairs(of);
-    return { of, i, j, figures: all?.find(i, j) === undefined ? null : pairFigures(of, all, i, j) };
+  const boards = data.boards.filter(other => (other.track ?? "") === (board.track ?? "") &&
+    placeOn(other, a) !== undefined && placeOn(other, b) !== undefined);
+  const rows = boards.map(other => {
+    const i = placeOn(other, a), j = placeOn(other, b), all = boardPairs(other);
+    return { other, i, j, figures: all?.find(i, j) === undefined ? null : pairFigures(other, all, i, j) };
   });
-  const score = (of, place) => withMinus(cellAt(of.standings.printed, place));
-  const facets = boards.some(of => of.facet != null), sets = new Set(boards.map(of => of.test_set)).size > 1;
+  const score = (other, place) => withMinus(cellAt(other.standings.printed, place));
+  const facets = boards.some(other => other.facet != null), sets = new Set(boards.map(other => other.test_set)).size > 1;
   return scrollable("Difference of the two systems", tableOf([
-    column(boardHeading("test_set"), ({ of }) => visible(of.test_set), { isShown: sets }),
-    column(boardHeading("facet"), ({ of }) => (of.facet == null ? WHOLE.facet : visible(of.facet)), { isShown: facets }),
-    column(boardHeading("metric"), ({ of }) => el("a", { href: hrefWith(viewOf(of)) }, visible(of.metric)), { isHeader: true }),
-    numberColumn(nameElement(nameOf(a)), ({ of, i }) => score(of, i)),
-    numberColumn(nameElement(nameOf(b)), ({ of, j }) => score(of, j)),
+    column(boardHeading("test_set"), ({ other }) => visible(other.test_set), { isShown: sets }),
+    column(boardHeading("facet"), ({ other }) => (other.facet == null ? WHOLE.facet : visible(other.facet)), { isShown: facets }),
+    column(boardHeading("metric"), ({ other }) => el("a", { href: hrefWith(viewOf(other)) }, visible(other.metric)), { isHeader: true }),
+    numberColumn(nameElement(nameOf(a)), ({ other, i }) => score(other, i)),
+    numberColumn(nameElement(nameOf(b)), ({ other, j }) => score(other, j)),
     numberColumn(pairHeading("difference"), ({ figures }) => figures?.difference ?? "not on this page"),
-    numberColumn(pairHeading("interval"), ({ of, figures }) => (figures?.interval ? `${figures.interval} (${100 * of.confidence} %)` : ""),
+    numberColumn(pairHeading("interval"), ({ other, figures }) => (figures?.interval ? `${figures.interval} (${100 * other.confidence} %)` : ""),
       { isShown: rows.some(({ figures }) => figures?.interval) }),
     numberColumn(pairHeading("p_value"), ({ figures }) => figures?.p ?? ""),
-    numberColumn(pairHeading("p_adjusted"), ({ figures }) => figures?.adjusted ?? "", { isShown: boards.some(of => of.corrected) }),
+    numberColumn(pairHeading("p_adjusted"), ({ figures }) => figures?.adjusted ?? "", { isShown: boards.some(other => other.corrected) }),
     column("significantly better", ({ figures, i, j }) =>
       (!figures ? "" : figures.significant ? nameElement(nameOf(i < j ? a : b)) : "neither")),
     column(pairHeading("messages"), ({ figures }) => (figures ? el("span", { class: "said" }, visible(figures.notes.join(". "))) : ""),
@@ -80,22 +80,22 @@ function compareScores(board, a, b) {
 
 // The answers that only the first gives (D1), only the second (D2), and both, each with its correct and incorrect ones.
 function regionsOf(board, a, b) {
-  const of = data.details.regions[board.test_set];
-  if (!of) return [];
-  const k = of.a.findIndex((first, n) => (first === a && of.b[n] === b) || (first === b && of.b[n] === a));
+  const regions = data.details.regions[board.test_set];
+  if (!regions) return [];
+  const k = regions.a.findIndex((first, n) => (first === a && regions.b[n] === b) || (first === b && regions.b[n] === a));
   const title = el("h3", {}, "Answers of one and of both");
   if (k < 0) {
     return [title, el("p", { class: "quiet" }, "This page has these counts only for systems next to each other on the leaderboard, and for " +
       "each system and the best one.")];
   }
-  const counts = name => [cellAt(of[`${name}_tp`], k), cellAt(of[`${name}_fp`], k)];
-  const [d1, d2] = of.a[k] === a ? ["d1", "d2"] : ["d2", "d1"];
+  const counts = name => [cellAt(regions[`${name}_tp`], k), cellAt(regions[`${name}_fp`], k)];
+  const [d1, d2] = regions.a[k] === a ? ["d1", "d2"] : ["d2", "d1"];
   const rows = [[["only ", nameElement(nameOf(a)), " (D1)"], ...counts(d1)], [["only ", nameElement(nameOf(b)), " (D2)"], ...counts(d2)],
     [["both"], ...counts("shared")]];
   const most = Math.max(1, ...rows.map(([, right, wrong]) => right + wrong));
   const count = n => (Number.isInteger(n) ? n.toLocaleString("en") : fixed(n, 1));
   return [title,
-    el("p", { class: "quiet" }, `On all items of ${visible(board.test_set)}, whose gold has ${counted(of.gold, "answer")}. Answers of both do not show which is better.`),
+    el("p", { class: "quiet" }, `On all items of ${visible(board.test_set)}, whose gold has ${counted(regions.gold, "answer")}. Answers of both do not show which is better.`),
     scrollable("Answers that one or both give", tableOf([
       column("answers of", ([who]) => who, { isHeader: true }),
       numberColumn("answers", ([, right, wrong]) => count(right + wrong)),
@@ -112,14 +112,14 @@ const drawBar = (right, wrong, most) => svg("svg", { class: "stacked", width: 16
 
 // On how many of the items below the two systems differ.
 function countDifferingItems(board) {
-  const of = itemsOf(board);
-  if (!of?.items.length) return null;
-  const chosen = chosenRuns(of), n = of.items.filter(item => isAnsweredDifferently(item, chosen)).length;
+  const itemSet = itemsOf(board);
+  if (!itemSet?.items.length) return null;
+  const chosen = chosenRuns(itemSet), n = itemSet.items.filter(item => isAnsweredDifferently(item, chosen)).length;
   const button = el("button", { type: "button" }, "Show these");
   button.addEventListener("click", () => {
     byId("items-heading").scrollIntoView();
     byId("items-heading").focus({ preventScroll: true });
   });
-  return el("p", {}, `They answer ${n} of ${counted(of.items.length, "item")} below differently. `,
+  return el("p", {}, `They answer ${n} of ${counted(itemSet.items.length, "item")} below differently. `,
     n ? button : null);
 }

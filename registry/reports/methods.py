@@ -1,0 +1,261 @@
+"""Paragraphs for papers that describe how leaderboards were computed, with their references."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from registry.boards.leaderboard import IntervalMethod, Leaderboard, Ranks
+from registry.boards.statements import describe_sample, has_observed_direction
+from registry.errors import counted
+from registry.metrics import METRICS, Metric
+from registry.metrics.statistics import Formula
+from registry.references import Reference, find_references, shorten_citation
+from registry.rendering.latex import escape_latex
+from registry.rendering.render import escape_markdown
+from registry.rendering.table import escape_controls
+from registry.significance import CORRECTIONS, TESTS, Permutation, ResponsePermutation
+from registry.significance.multiple import GATEKEEPING
+from registry.significance.overall import OVERALL_TESTS
+from registry.significance.pairwise.base import PairTest
+from registry.values import parse
+
+RANK_METHODS: dict[Ranks, str] = {
+    "range": "The rank range of a system extends from the number of its significant losses plus one to the number of "
+             "systems minus the number of its significant wins.",
+    "cluster": "A new cluster of systems begins where every system above is significantly better than every system "
+               "below.",
+    "neighbour": "The rank range of a system ends at the nearest systems above and below that differ significantly "
+                 "from it.",
+    "simultaneous": "The rank ranges of all systems hold simultaneously at the level {level:g} %; they are bounded by "
+                    "the largest studentized difference over all pairs in {resamples}, step-down (Mogstad, Romano, "
+                    "Shaikh and Wilhelm 2024).",
+    "bootstrap": "The rank range of a system contains the ranks that it has in all but {rest:g} % of {resamples}.",
+}
+_P_VALUES = {"exact": "exact", "ideal": "exact", "monte-carlo": "simulated", "asymptotic": "approximate"}
+
+
+@dataclass(frozen=True)
+class Methods:
+    """Paragraph for a paper that describes how a leaderboard was computed.
+
+    `str(methods)` returns the paragraph.
+
+    Attributes:
+        title: The title of the leaderboard.
+        text: The paragraph.
+    """
+
+    title: str
+    text: str
+
+    @property
+    def references(self) -> tuple[Reference, ...]:
+        """The works that the paragraph cites, in the order of authors and year."""
+        return find_references(self.text)
+
+    def __str__(self) -> str:
+        return escape_controls(self.text)
+
+    def to_text(self) -> str:
+        """Return the paragraph and its list of references below the title, as plain text."""
+        return "\n".join([escape_controls(self.title), "", str(self), "", "References", "",
+                          *map(str, self.references)]) + "\n"
+
+    def to_markdown(self) -> str:
+        """Return the paragraph and its list of references below the title, as Markdown."""
+        works = [f"- {escape_markdown(work.description)}{work.link and f' <{work.link}>'}" for work in self.references]
+        return "\n".join([f"**{escape_markdown(self.title)}**", "", escape_markdown(self.text), "", "References:", "",
+                          *works]) + "\n"
+
+    def to_latex(self) -> str:
+        """Return the paragraph as LaTeX; comments below it have the BibTeX entries."""
+        entries = "\n".join(f"% {line}" for line in self.to_bibtex().splitlines())
+        return f"% {escape_latex(self.title)}\n{escape_latex(self.text)}\n\n{entries}\n"
+
+    def to_bibtex(self) -> str:
+        """Return the BibTeX entries of the works."""
+        return "".join(work.bibtex for work in self.references)
+
+    def described(self) -> dict[str, Any]:
+        """Return the paragraph and its references as JSON."""
+        return {"text": self.text, "references": [work.described() for work in self.references]}
+
+
+def describe_methods(board: Leaderboard) -> Methods:
+    """Return a paragraph for a paper that describes how a leaderboard was computed.
+
+    The sentences name the metric, the test, the correction, the rank ranges and the confidence intervals, each one with
+    its sources.
+    """
+    sentences = [_describe_scores(board)]
+    if board.decisions:
+        sentences += [_describe_tests(board), _describe_correction(board), _describe_overall_test(board)]
+        if board.comparison.n_systems > 2:
+            sentences.append(_describe_ranks(board))
+    return Methods(board.title, " ".join(filter(None, [*sentences, _describe_intervals(board)])))
+
+
+def select_citation(citation: str, options: object) -> str:
+    """Select the sources of a metric or test that are relevant for its options.
+
+    Some sources concern only one value of an option: `match=fuzzy: Ehrmann et al. 2020`. Chapters and sections are
+    removed.
+
+    Args:
+        citation: The sources as the metric or test declares them.
+        options: The metric or test with its options.
+    """
+    sources = (part.rpartition(": ")[::2] for part in citation.split("; "))
+    return shorten_citation("; ".join(work for condition, work in sources if _is_met(condition, options)))
+
+
+def _is_met(condition: str, options: object) -> bool:
+    """Return True if options fulfil a condition such as `match=exact or ent_type`."""
+    name, _, values = condition.partition("=")
+    return not condition or str(getattr(options, name)).lower() in values.split(" or ")
+
+
+def _describe_scores(board: Leaderboard) -> str:
+    comparison = board.comparison
+    clusters = f" in {counted(comparison.n_units, 'cluster')}" if comparison.unit == "cluster" else ""
+    facet = f" with {board.facet.replace('=', ' ', 1)}" if board.facet else ""
+    test_set = "" if board.test_set == "test" else f" {board.test_set}"
+    track = f" (track {board.track})" if board.track else ""
+    systems = "The system is" if comparison.n_systems == 1 else f"The {comparison.n_systems:,} systems are"
+    return (f"{systems} scored by {_describe_metric(board)} on the {counted(comparison.n_items, 'item')}{facet}"
+            f"{clusters} of the test set{test_set}{track}.")
+
+
+def _describe_metric(board: Leaderboard) -> str:
+    metric: Metric = parse("metric", METRICS, board.metric_name).original
+    settings = f" ({', '.join(f'{option}={value}' for option, value in metric.shown_options)})"
+    name, options = metric.title, list[str]()
+    if name.endswith(settings):
+        name = name.removesuffix(settings)
+        options = [f"{option.replace('_', ' ')} {value.strip('[]')}" for option, value in metric.shown_options]
+    if isinstance(metric, Formula):
+        name = f"the formula {name}"
+    elif name == repr(metric) != metric.name:  # a metric without a usual name
+        name, options = f"the metric {board.metric}", [name]
+    if declared := board.declared_title:
+        is_usual = declared.casefold() == name.casefold()
+        name, options = declared, options if is_usual else [name, *options]
+    direction = "lower is better" if board.better == "lower" else ""
+    details = [*options, select_citation(metric.citation, metric), direction]
+    return f"{name} ({'; '.join(filter(None, details))})" if any(details) else name
+
+
+def _describe_tests(board: Leaderboard) -> str:
+    comparison = board.comparison
+    test = parse("test", TESTS, comparison.test)
+    n_pairs = len(board.decisions)
+    sides = ("one-sided in the observed direction " if has_observed_direction(comparison)
+             else "" if board.direction else "two-sided ")
+    pairs = ("The difference is" if n_pairs == 1 else
+             f"The differences of the {n_pairs:,} pairs of systems are")
+    sample = "" if comparison.unit == "response" else f" over {describe_sample(comparison, f'{comparison.unit}s')}"
+    sources = _cite(_select_test_citation(test, board))
+    p_values = _describe_p_values(board, test)
+    decision = ("" if comparison.family_size > 1 else
+                f"{',' if p_values else ''} and called significant if p is at most {comparison.alpha:g}")
+    direction = f" {board.direction}" if board.direction else ""
+    return f"{pairs} tested {sides}by {test.description}{sample}{sources}{p_values}{decision}.{direction}"
+
+
+def _select_test_citation(test: PairTest, board: Leaderboard) -> str:
+    """Return the sources of a test that concern its options and the metric."""
+    metric: Metric = parse("metric", METRICS, board.metric_name).original
+    kept = [part for part in test.citation.split("; ")
+            if not part.startswith("correlations: ") or metric.family == "pair"]
+    return select_citation("; ".join(kept).replace("correlations: ", ""), test)
+
+
+def _describe_p_values(board: Leaderboard, test: PairTest) -> str:
+    counts = Counter(_P_VALUES.get(method, "") for method in board.decisions.columns["method"].tolist() if method)
+    simulation = f" with {_describe_resamples(board, test)}" if "simulated" in counts else ""
+    if len(counts) > 1:
+        kinds = [f"{kind} for {counted(n, 'pair')}{simulation if kind == 'simulated' else ''}"
+                 for kind, n in sorted(counts.items())]
+        return f"; p-values are {', '.join(kinds[:-1])} and {kinds[-1]}"
+    kind = next(iter(counts), "")
+    if kind == "simulated":
+        return f", with {_describe_resamples(board, test)}"
+    article, plural = ("an ", "") if len(board.decisions) == 1 else ("", "s")
+    return f", with {article}exact p-value{plural}" if kind == "exact" else ""
+
+
+def _describe_resamples(board: Leaderboard, test: PairTest) -> str:
+    comparison = board.comparison
+    resamples = board.decisions.numbers("resamples")
+    is_simulated = np.ma.filled(board.decisions.columns["method"] == "monte-carlo", False).astype(bool)
+    numbers = set(resamples[is_simulated & ~np.isnan(resamples)].astype(int)) or {comparison.resamples}
+    number = f"{min(numbers):,}" if len(numbers) == 1 else f"{min(numbers):,} to {max(numbers):,}"
+    kind = "random permutations" if isinstance(test, Permutation | ResponsePermutation) else "bootstrap resamples"
+    return f"{number} {kind} (seed {comparison.seed})"
+
+
+def _describe_correction(board: Leaderboard) -> str:
+    comparison = board.comparison
+    correction = CORRECTIONS[comparison.correction]
+    if comparison.family_size == 1:
+        return ""
+    if comparison.correction == "none":
+        return ("The p-values are not corrected for the number of pairs; a difference is called significant if p is at "
+                f"most {comparison.alpha:g}.")
+    has_other_boards = comparison.family_size > math.comb(comparison.n_systems, 2)
+    family = f" for the {comparison.family_size:,} pairs of several leaderboards" if has_other_boards else ""
+    article = "the " if correction.title[0].islower() and comparison.correction != GATEKEEPING else ""
+    # The sentence before names the resamples if p-values are simulated.
+    is_simulated = "monte-carlo" in board.decisions.columns["method"].tolist()
+    joint = "" if correction.function is not None or is_simulated else (
+        f" in {_describe_resamples(board, parse('test', TESTS, comparison.test))} of all pairs together")
+    order = ("; a pair is tested by a metric only if it differs significantly by all metrics before it"
+             if comparison.correction == GATEKEEPING else "")
+    condition = f" if {correction.assumes}" if correction.instead else ""
+    rate = correction.controls.replace("error", "error rate")
+    return (f"The p-values are adjusted{family} by {article}{correction.title}{_cite(correction.citation)}{joint}, "
+            f"which controls the {rate}{condition}{order}. A difference is called significant if its adjusted p-value "
+            f"is at most {comparison.alpha:g}.")
+
+
+def _describe_overall_test(board: Leaderboard) -> str:
+    if board.comparison.overall is None:
+        return ""
+    test = parse("test", OVERALL_TESTS, board.comparison.overall)
+    return f"All systems together are compared by {test.called}{_cite(test.citation)}."
+
+
+def _describe_ranks(board: Leaderboard) -> str:
+    comparison = board.comparison
+    resamples = "bootstrap resamples"
+    if board.rank_resamples is not None:
+        resamples = f"{board.rank_resamples[0]:,} {resamples} (seed {board.rank_resamples[1]})"
+    return RANK_METHODS[board.ranks].format(rest=100 * (1 - comparison.confidence), level=100 * (1 - comparison.alpha),
+                                            resamples=resamples)
+
+
+def _describe_intervals(board: Leaderboard) -> str:
+    scores, differences = board.intervals.score_methods, board.intervals.difference_methods
+    parts = [f"of {values} are {_list_methods(methods)}"
+             for values, methods in (("scores", scores), ("differences", differences)) if methods]
+    if not parts:
+        return ""
+    uncorrected = "; they are not corrected for the number of pairs" if (
+        differences and board.comparison.family_size > 1) else ""
+    return (f"The {100 * board.comparison.confidence:g} % confidence intervals {', and those '.join(parts)}"
+            f"{uncorrected}.")
+
+
+def _list_methods(methods: Sequence[IntervalMethod]) -> str:
+    return " or ".join(f"{method.plural}{_cite(method.citation)}" for method in methods)
+
+
+def _cite(citation: str) -> str:
+    sources = shorten_citation(citation)
+    return sources and f" ({sources})"
