@@ -20,14 +20,22 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Sequence
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Literal, TypeVar
 
+# After an interrupt: True if the command has replaced a file or registry, or has written a folder; and a message.
+has_written: ContextVar[bool] = ContextVar("has_written", default=False)
+NOTHING_STORED = "nothing was stored; run the command again to start over"
 MOST_LISTED = 20  # known names that an error lists
 _MAX_LENGTH, _MAX_NAMES = 100, 1000  # compared characters of a name, and compared names
 
 Category = Literal["encoding", "format", "tag", "duplicate", "order", "unknown", "missing", "text", "label", "header",
                    "gold", "copy", "manifest", "score", "board", "database"]
+
+
+class Termination(KeyboardInterrupt):
+    """The signal SIGTERM, as an exception, so that a command ends like after Ctrl-C."""
 
 
 class RegistryError(Exception):

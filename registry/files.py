@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from registry.errors import InputError, StoreError
+from registry.errors import InputError, StoreError, has_written
 from registry.platforms import is_valid_name, lock_folder, rename_new
 
 # Names of devices on Windows, and `data`, the name of a folder in releases and exports.
@@ -61,6 +61,7 @@ def new_folder(path: Path) -> Iterator[Path]:
             yield unfinished
             if path.exists():
                 raise _make_exists_error(path)
+            has_written.set(True)
             unfinished.rename(path)
     except OSError as error:
         raise StoreError(path, f"cannot write the folder: {error.strerror}") from None
@@ -114,6 +115,7 @@ def replace_file(path: Path, content: str) -> None:
             raise InputError("this file is a database and is not replaced; name another", path=path)
         path.parent.mkdir(parents=True, exist_ok=True)
         unfinished.write_text(content, "utf-8", newline="\n")
+        has_written.set(True)
         unfinished.replace(path)
     except OSError as error:
         raise StoreError(path, f"cannot write the file: {error.strerror}") from None
@@ -174,7 +176,12 @@ def portable_name(name: str) -> str:
     ('b_.._c', '_con', '_')
     """
     shown = re.sub(r"[^\w.@+-]+", "_", name, flags=re.ASCII).strip("._ ")
-    return f"_{shown}" if not shown or _RESERVED.fullmatch(shown) else shown
+    return avoid_reserved(shown) if shown else "_"
+
+
+def avoid_reserved(name: str) -> str:
+    """Prefix a file name with `_` if it is reserved, such as `con`, the name of a device on Windows."""
+    return f"_{name}" if _RESERVED.fullmatch(name) else name
 
 
 def _require_new(path: Path) -> None:

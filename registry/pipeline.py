@@ -17,9 +17,10 @@ from typing import NamedTuple
 from sqlalchemy import Connection
 
 from registry.boards.leaderboard import Leaderboard
-from registry.boards.load import ALL_PAIRS, BOARD_PAIRS, load_leaderboards
+from registry.boards.load import ALL_PAIRS, BOARD_PAIRS, explain_no_boards, load_leaderboards
 from registry.boards.planned import describe_plan
 from registry.boards.results import add_details
+from registry.errors import NOTHING_STORED
 from registry.evaluation.comparing.compare import ComparisonSummary, compare, prepare
 from registry.evaluation.comparing.settings import build_request
 from registry.evaluation.comparing.vetting import VettedTask
@@ -143,7 +144,10 @@ def _open_place(place: TaskPlace | None) -> Iterator[TaskPlace]:
         return
     with tempfile.TemporaryDirectory(prefix="registry-", ignore_cleanup_errors=True) as temporary:
         folder = Path(temporary)
-        yield TaskPlace(folder / "task", Database(folder / "registry.duckdb"))
+        try:
+            yield TaskPlace(folder / "task", Database(folder / "registry.duckdb"))
+        except KeyboardInterrupt as interrupt:
+            raise type(interrupt)(NOTHING_STORED) from None
 
 
 def apply_manifest(session: Session, journal: Journal, task: ResolvedTask, content: bytes,
@@ -193,12 +197,18 @@ def evaluate(job: Job, run_ingest: Callable[[Session], Ingest], *, create: bool 
             boards = load_leaderboards(session.connection, row, pairs=job.pairs)
             if job.details:
                 boards = [add_details(session.connection, row, board) for board in boards]
+            if not boards:
+                job.report(f"info: {explain_no_boards(session.connection, row.slug)}")
             return compared, boards
 
         visibility = load_visibility(session.connection, ingest.slug, public=job.public)
         hidden_notes = note_hidden(session.connection)
         result = compare_task(session, vetted) if dry_run or plan.is_short else None
-    compared, boards = result or compute(job.database, journal, compare_task)
+    try:
+        compared, boards = result or compute(job.database, journal, compare_task)
+    except KeyboardInterrupt as interrupt:
+        raise type(interrupt)("gold, submissions and scores are stored; run the command again for the "
+                              "comparisons") from None
     _report_all(job.report, describe_results(scored, compared, visibility))
     return Evaluation(ingest.slug, scored, compared, boards, hidden_notes, journal.changed)
 

@@ -11,7 +11,7 @@ import numpy as np
 from sqlalchemy import Connection, text
 
 from registry.boards.leaderboard import Leaderboard, Ranks, Standing
-from registry.boards.load import NOT_COMPARED, PAGE_PAIRS, load_leaderboards, summarise_resampled_ranks
+from registry.boards.load import PAGE_PAIRS, explain_no_boards, load_leaderboards, summarise_resampled_ranks
 from registry.boards.results import select_pair
 from registry.errors import MismatchError, UnknownNameError
 from registry.evaluation.comparing.settings import build_request
@@ -39,7 +39,7 @@ def load_metric_leaderboards(connection: Connection, task_row: TaskRow, metric: 
     alias = metric or catalog.primary_metric(connection, task_row.task_id).alias
     boards = load_leaderboards(connection, task_row, alias, ranks, PAGE_PAIRS)
     if not boards:
-        raise MismatchError(NOT_COMPARED)
+        raise MismatchError(explain_no_boards(connection, task_row.slug))
     return boards
 
 

@@ -44,6 +44,7 @@ from registry.significance.diagnostics.samples import warn_of_mixed_scales
 from registry.significance.ranks import assign_letters, find_frequent_ranks, find_groups, find_neighbour_ranges
 from registry.store import models
 from registry.store.catalog import TaskRow
+from registry.store.embargoes import is_public
 from registry.store.rows import has_row
 from registry.store.statistics import fetch_columns
 from registry.values import get_name
@@ -52,12 +53,12 @@ from registry.values import get_name
 BOARD_PAIRS = ("p_value", "resolved", "resamples", "method", "messages")  # for boards that do not show their pairs
 PAGE_PAIRS = (*BOARD_PAIRS, "p_adjusted", "difference", "ci_low", "ci_high", "n_discordant")
 ALL_PAIRS = (*PAGE_PAIRS, "alternative", "n_units", "log10_p", "p_low", "p_high", "statistic")
-NOT_COMPARED = "there is no comparison to show yet; `registry score` and `registry compare` make one"
 _VALUES = {key: key for key in ALL_PAIRS} | {
     "alternative": "CASE WHEN asked.alternative = 'two-sided' THEN 0"  # an index of `_ALTERNATIVES`
                    " WHEN (asked.alternative = 'greater') <> is_swapped THEN 1 ELSE 2 END",
     "resolved": "is_resolved", "difference": "if(is_swapped, -difference, difference)", "ci_low": "ends.ci_low",
     "ci_high": "ends.ci_high"}
+_HAS_SUBMISSION = text("SELECT 1 FROM ranked_submission WHERE :task IS NULL OR task = :task LIMIT 1")
 _ENDS = """JOIN (SELECT * FROM difference_interval WHERE comparison_id IN :comparisons) AS ends
             USING (comparison_id, position)"""
 _REQUESTS = "JOIN (SELECT pair_request_id, alternative FROM pair_request) AS asked USING (pair_request_id)"
@@ -112,6 +113,25 @@ class StoredTask:
 
     boards: Sequence[StoredBoard]
     requests: Mapping[int, str]
+
+
+def has_submission(connection: Connection, task: str | None = None) -> bool:
+    """Return True if a task, or any task (None), has a submission that takes part."""
+    return connection.execute(_HAS_SUBMISSION, {"task": task}).first() is not None
+
+
+def explain_no_boards(connection: Connection, task: str | None = None) -> str:
+    """Return why there is no leaderboard, and the next step if there is one.
+
+    Args:
+        connection: A connection to the store.
+        task: The id of the task; None: all tasks.
+    """
+    if is_public(connection):
+        return "there is no public leaderboard yet; organisers make one by `registry compare` and `registry publish`"
+    if not has_submission(connection, task):
+        return "there is no submission to compare; `registry submit` adds one"
+    return "there is no comparison to show yet; `registry score` and `registry compare` make one"
 
 
 def load_stored_boards(connection: Connection, tasks: Sequence[str], metric: str | None = None,

@@ -84,6 +84,11 @@ def find_outdated(connection: Connection, task: str | None = None) -> list[Outda
               for row in purged_rows if row.task not in blind)]
 
 
+def has_new_data(connection: Connection, task: str) -> bool:
+    """Return True if submissions or gold of a task have changed since its last comparison, or a team was purged."""
+    return any(connection.execute(query, {"task": task}).first() for query in (_CHANGED, _PURGED))
+
+
 def _find_other_code(connection: Connection, task: str | None) -> Iterator[Outdated]:
     """Find leaderboards with scores that were not computed by the installed code.
 

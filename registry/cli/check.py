@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -184,4 +185,4 @@ def task_pack(
     report_all(describe_unchecked(task), "info")
     for path in new_files:
         report(f"{path}: written")
-    report(f"next: `registry check FILE --task {output / 'task.toml'}`" if new_files else "nothing changed")
+    report(f"next: `registry check FILE --task {quote(str(output / 'task.toml'))}`" if new_files else "nothing changed")

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import copy
 import inspect
+import signal
+import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from contextvars import ContextVar
 from importlib import import_module
 from typing import Any, TypeVar
@@ -19,9 +21,9 @@ from typing import Any, TypeVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from registry.cli.console import end_verbose_log, report_error
+from registry.cli.console import end_verbose_log, report, report_error
 from registry.cli.hints import add_remedy, suggest_command
-from registry.errors import RegistryError, one_line
+from registry.errors import NOTHING_STORED, RegistryError, Termination, has_written, one_line
 
 # Headings of shared options, in the order in which they follow a command's own options.
 WHICH, TEST, WORK, STORE = "Which results", "The test", "The work", "The registry"
@@ -159,6 +161,8 @@ class Program(RegistryGroup):
         """Parse the options that precede the command; add remedies to errors."""
         try:
             return super().make_context(*arguments, **extra)
+        except KeyboardInterrupt as interrupt:
+            raise _report_interrupt(interrupt) from None
         except Exception as error:
             add_remedy(error)
             raise
@@ -166,23 +170,68 @@ class Program(RegistryGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run a command; print its error, if any, and set the exit status.
 
-        The exit status after an interrupt (Ctrl-C) is 130.
+        The exit status after an interrupt (Ctrl-C) is 130. After SIGTERM, the process ends by this signal.
         """
+        has_written.set(False)
+        signals: list[int] = []
         try:
             with ExitStack() as stack:
+                signals = stack.enter_context(_raise_termination())
                 _open_contexts.set(stack)
                 return super().invoke(ctx)
         except RegistryError as error:
             report_error(error)
             raise typer.Exit(error.exit_code) from None
-        except KeyboardInterrupt:
-            typer.echo("interrupted: completed steps are stored; run the command again for the rest", err=True)
-            raise typer.Exit(130) from None
+        except KeyboardInterrupt as interrupt:
+            raise _report_interrupt(interrupt) from None
         except Exception as error:
+            if str(error) == "Query interrupted":  # what DuckDB makes of a KeyboardInterrupt in a query
+                raise _report_interrupt(Termination() if signals else KeyboardInterrupt()) from None
             add_remedy(error)
             raise
         finally:
             end_verbose_log()
+
+
+def _report_interrupt(interrupt: KeyboardInterrupt) -> typer.Exit:
+    """Print what an interrupted command has stored, and return its exit; after SIGTERM, end by this signal.
+
+    The message of the exception, if it has one, says what is stored.
+    """
+    stored = str(interrupt)
+    if not stored:
+        stored = "completed steps are stored; run the command again for the rest" if has_written.get() else (
+            NOTHING_STORED)
+    is_terminated = isinstance(interrupt, Termination)
+    report(f"{'terminated' if is_terminated else 'interrupted'}: {stored}")
+    if is_terminated:
+        signal.raise_signal(signal.SIGTERM)
+    return typer.Exit(130)
+
+
+@contextmanager
+def _raise_termination() -> Iterator[list[int]]:
+    """Raise `Termination` in the block if the process gets the signal SIGTERM.
+
+    Only the main thread can have a handler.
+
+    Yields:
+        The number of each signal that was received.
+    """
+    signals: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield signals
+        return
+
+    def terminate(number: int, frame: Any) -> None:  # noqa: ARG001
+        signals.append(number)
+        raise Termination
+
+    previous = signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield signals
+    finally:
+        signal.signal(signal.SIGTERM, previous)
 
 
 def write_parameters(command: Any, context: Any, formatter: Any) -> None:

@@ -45,6 +45,8 @@ from registry.errors import HiddenError, InputError, ManifestError, counted
 from registry.missing import MissingPolicy
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
     from registry.boards.leaderboard import Leaderboard
     from registry.evaluation.ingest.context import Ingest
     from registry.evaluation.ingest.declared import DeclaredSubmission
@@ -55,8 +57,6 @@ if TYPE_CHECKING:
     from registry.store.database import Database
     from registry.store.session import Session
 
-UPDATE_BOARDS = "`registry score` and `registry compare` update the leaderboards"
-
 System = Annotated[str, typer.Option("--system", "-s", autocompletion=completion.systems, help="The system's name.")]
 Team = Annotated[str | None, typer.Option("--team", autocompletion=completion.teams, help=(
     "The team's name. Default: the system's name."))]
@@ -64,6 +64,18 @@ TestSet = Annotated[str | None, typer.Option("--test-set", autocompletion=comple
     "The test set; required if the task has several."))]
 Track = Annotated[str | None, typer.Option("--track", autocompletion=completion.tracks, help=(
     "The track of the submission. Default: no track."))]
+
+
+def suggest_update(connection: Connection, task: str) -> str:
+    """Return the next step after a change of a task's data; empty if its leaderboards do not change."""
+    from registry.boards.load import has_submission
+    from registry.boards.stale import has_new_data
+
+    if has_new_data(connection, task):
+        return f"`registry score {task}` and `registry compare {task}` update the leaderboards"
+    if not has_submission(connection, task):
+        return f"`registry submit {task} FILE --system NAME` adds a submission"
+    return ""
 
 
 def init(db: Db = None) -> None:
@@ -173,9 +185,10 @@ def apply(manifest: ManifestPath, root: Root = None, db: Db = None, actor: Actor
     task, content = load_task(manifest, root)
     journal = Journal("apply", {"manifest": task.root.manifest_name}, actor=choose_actor(actor))
     with writing(find_database(db, wait), journal, create=True, dry_run=dry_run) as session:
-        _, applied = apply_manifest(session, journal, task, content, make_reporter(quiet=quiet))
+        ingest, applied = apply_manifest(session, journal, task, content, make_reporter(quiet=quiet))
+        next_step = suggest_update(session.connection, ingest.slug)
     report_all(describe_applied(applied))
-    report_end(changed=journal.changed, dry_run=dry_run, next_step=UPDATE_BOARDS)
+    report_end(changed=journal.changed, dry_run=dry_run, next_step=next_step)
 
 
 def submit(
@@ -235,7 +248,8 @@ def submit(
     if not run:
         with writing(database, journal, dry_run=dry_run) as session:
             ingest_submission(session)
-        report_end(changed=journal.changed, dry_run=dry_run, next_step=UPDATE_BOARDS)
+            next_step = suggest_update(session.connection, task)
+        report_end(changed=journal.changed, dry_run=dry_run, next_step=next_step)
         return
     result = evaluate(Job(database, journal, execution, report), ingest_submission, dry_run=dry_run)
     report_all(describe_places(result.boards, submissions[0].test_set.name, submissions[0].name))
@@ -320,7 +334,7 @@ def _parse_integer(text: str) -> int | str:
 
 def _compare_tasks(session: Session, job: Job, task: str | None, metric: str | None, settings: Mapping[str, Any],
                    context: typer.Context) -> list[Leaderboard]:
-    from registry.boards.load import load_leaderboards
+    from registry.boards.load import explain_no_boards, load_leaderboards
     from registry.boards.planned import describe_plan
     from registry.evaluation.comparing.compare import compare as compare_task
     from registry.evaluation.comparing.compare import prepare
@@ -341,4 +355,6 @@ def _compare_tasks(session: Session, job: Job, task: str | None, metric: str | N
         report_all(describe_results(compared=compared))
         report_unused_options(context, execution, compared)
         boards += load_leaderboards(session.connection, row, metric, pairs=job.pairs)
+    if not boards:
+        report(f"info: {explain_no_boards(session.connection, task)}")
     return boards

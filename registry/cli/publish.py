@@ -279,8 +279,9 @@ def _set_embargo(task: str, column: str, until: datetime | None, database: Datab
     """
     from registry.evaluation.ingest.hiding import set_hiding
     from registry.store import catalog
+    from registry.store.embargoes import find_hidden
     from registry.store.history import list_teams
-    from registry.store.log import Journal
+    from registry.store.log import Journal, now
     from registry.store.rows import has_row
     from registry.store.session import writing
 
@@ -293,9 +294,14 @@ def _set_embargo(task: str, column: str, until: datetime | None, database: Datab
         boards = f"comparison JOIN test_set USING (test_set_id) WHERE task_id = {row.task_id}"
         with_candidate = f"{boards} AND json_extract_string(request, '$.significance.candidate') IS NOT NULL"
         has_old_boards = until is not None and row.salt is None and has_row(session.connection, boards)
+        hidden = find_hidden(session.connection, now())
         has_candidate = column == "anonymous_until" and until is not None and has_row(
             session.connection, with_candidate)
     report_end(changed=journal.changed, dry_run=dry_run)
+    if until is None and task in hidden.blind:
+        report(f"info: scores and ranks are still hidden; `registry reveal {task} --scores` makes them public")
+    elif until is None and task in hidden.anonymous:
+        report(f"info: names are still hidden; `registry reveal {task}` makes them public")
     if has_old_boards:
         report("info: existing leaderboards are not public, because their ids can confirm guesses of hidden data; "
                f"`registry compare {task}` makes new ones")

@@ -191,12 +191,13 @@ def load_boards(connection: Connection, task: str | Sequence[str] | None, metric
     Raises:
         MismatchError: There are no leaderboards.
     """
-    from registry.boards.load import ALL_PAIRS, NOT_COMPARED
+    from registry.boards.load import ALL_PAIRS, explain_no_boards
     from registry.boards.snapshot import load_snapshot
 
     snapshot = load_snapshot(connection, task, metric, ranks, items=items, pairs=pairs or ALL_PAIRS)
     if not snapshot.boards:
-        raise MismatchError(f"{about}{NOT_COMPARED}")
+        reason = explain_no_boards(connection, task if isinstance(task, str) else None)
+        raise MismatchError(f"{about}{reason}")
     if moment is not None:
         report(f"info: {moment.heading}")
         snapshot = snapshot.past(moment)

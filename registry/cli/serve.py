@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 from types import ModuleType
 from typing import Annotated
 
@@ -75,6 +77,8 @@ def serve(
                    + (", and read gold and submissions" if settings.shows_texts else ""))
         report(f"serving {database.path} at {server.make_url(listener)}; Ctrl-C stops")
 
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)  # the server has a handler of its own
     with server.open_listener(host, port) as listener:
         server.serve(settings, listener, announce, verbose=verbose)
     report("stopped")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -10,7 +11,7 @@ import typer
 from registry.cli import completion
 from registry.cli.commands import TEST
 from registry.cli.console import print_boards, report, report_all, report_end
-from registry.cli.evaluate import UPDATE_BOARDS, load_task
+from registry.cli.evaluate import load_task, suggest_update
 from registry.cli.options import (
     Actor,
     AllNotes,
@@ -102,6 +103,8 @@ def quick(
     request = Request(kind, parse_named_values(option, "--option"), metric, missing, runs, gold, tuple(item or ()),
                     in_order, tuple(label or ()), tuple(score or ()), tuple(text or ()), tuple(column or ()), by,
                     tuple(pool or ()), sets)
+    if keep is not None:
+        _check_task_id(keep, "--keep")
     made = _make_task(system, request, test)
     journal = Journal("quick", {"files": [recorded_name(path) for path in system],
                                 "gold": None if gold is None else recorded_name(Path(gold)), "task": keep},
@@ -110,7 +113,7 @@ def quick(
     execution = make_execution(workers, cluster, memory, quiet=quiet)
     result = evaluate_task(made.folder, keep or "quick", journal, execution, report, kept)
     print_boards(result.boards, format_, all_notes=all_notes)
-    report(f"next: edit {Path(keep) / 'task.toml'}, then rerun `registry run {Path(keep) / 'task.toml'}`" if keep else
+    report(f"next: edit {keep}/task.toml, then rerun `registry run {keep}/task.toml`" if keep else
            "next: `registry new TASK` with the same arguments writes the manifest")
     for sentence in made.folder.advice:
         needs_task = "{task}" in sentence and not keep
@@ -134,10 +137,31 @@ def new(
     request = Request(kind, parse_named_values(option, "--option"), metric, missing, runs, gold, tuple(item or ()),
                     in_order, tuple(label or ()), tuple(score or ()), tuple(text or ()), tuple(column or ()), by,
                     tuple(pool or ()), sets)
+    _check_task_id(task, "TASK")
     made = _make_task(system, request, test)
     with made.folder.write(to or Path(task), task) as manifest:
+        load_task(manifest, None)  # no manifest is left that `run` refuses
         report(f"task: {manifest}")
-    report(f"next: check it, then `registry run {manifest}`")
+    report(f"next: check it, then `registry run {quote(str(manifest))}`")
+
+
+def _check_task_id(task: str, place: str) -> None:
+    """Raise an error if an id of a task is invalid, before any work.
+
+    Args:
+        task: The id.
+        place: The argument or option with the id, for the error.
+    """
+    from registry.manifest.fields import check_slug
+    from registry.manifest.naming import make_slug
+
+    try:
+        check_slug(task)
+    except ValueError as error:
+        example = make_slug(Path(task).name)
+        remedy = f"; use {example}" if example else ""
+        folder = " and --to for the folder" if example and place == "TASK" and "/" in task else ""
+        raise InputError(f"{place}: {error}{remedy}{folder}") from None
 
 
 def _make_task(system: list[Path], request: Request, test: str | None) -> QuickTask:
@@ -207,9 +231,10 @@ def _import_submissions(path: Path, task: str, options: dict[str, Any], journal:
             journal.read(name, digest)
         ingest = Ingest(session.connection, journal, resolved, progress=make_reporter(quiet=quiet))
         applied = import_submissions(ingest, download.submissions)
+        next_step = suggest_update(session.connection, task)
     report_all(download.notes, "info")
     report_all(describe_applied(applied))
-    report_end(changed=journal.changed, dry_run=dry_run, next_step=UPDATE_BOARDS)
+    report_end(changed=journal.changed, dry_run=dry_run, next_step=next_step)
 
 
 def _import_task(kind: str, path: Path, slug: str, folder: Path, options: dict[str, Any], journal: Journal,

@@ -9,7 +9,7 @@ import typer
 
 from registry.cli import completion
 from registry.cli.console import report, report_all, report_end
-from registry.cli.evaluate import UPDATE_BOARDS
+from registry.cli.evaluate import suggest_update
 from registry.cli.options import (
     Actor,
     Attributes,
@@ -106,12 +106,13 @@ def _declare(command: str, submission: str, reason: str, facts: dict[str, Any], 
     with writing(database, journal, dry_run=dry_run) as session:
         submissions = select_submissions(session.connection, submission)
         amended = amend_submissions(session.connection, journal, submissions, reason, facts)
+        next_step = suggest_update(session.connection, submissions[0].task.slug)
     facts_text = ", ".join(f"{name} = {str(value).lower() if isinstance(value, bool) else value}"
                            for name, value in facts.items())
     for name in amended.changed:
         report(f"{name}: {facts_text}")
     report_all(amended.notes, "info")
-    report_end(changed=journal.changed, dry_run=dry_run, next_step=UPDATE_BOARDS)
+    report_end(changed=journal.changed, dry_run=dry_run, next_step=next_step)
 
 
 def purge(
@@ -140,8 +141,9 @@ def purge(
     with writing(database, journal, dry_run=dry_run, compact=True) as session:
         task_row, team_row = find_team(session.connection, task, team)
         purged = purge_team(session.connection, journal, task_row, team_row, name, reason)
+        next_step = suggest_update(session.connection, task)
     _report_purge(purged, database.path)
-    report_end(changed=True, dry_run=dry_run, next_step="`registry compare` updates the leaderboards")
+    report_end(changed=True, dry_run=dry_run, next_step=next_step)
 
 
 def _report_purge(purged: PurgeSummary, path: Path) -> None:

@@ -13,8 +13,8 @@ from typing import Any
 
 from registry.column_names import has_role
 from registry.errors import InputError, counted
-from registry.importers.base import split_model
 from registry.manifest.fields import check_name
+from registry.manifest.naming import split_model
 from registry.missing import MissingPolicy
 
 _ALIGN = "give dicts, or Series with an index, to align by item"

@@ -23,9 +23,9 @@ from registry.direct.form import Form, Items
 from registry.direct.forms import Numbers, Sets, Texts
 from registry.direct.kinds import find_forms, require_references_by_item, require_sets, to_plain
 from registry.errors import InputError, UnknownNameError, suggest
-from registry.importers.base import split_model
 from registry.manifest import Significance, update_significance
 from registry.manifest.folder import TaskFolder
+from registry.manifest.naming import split_model, split_models
 from registry.metric_names import common_metric, get_default_metric, make_metric_table
 from registry.metrics import BLEU, Metric
 from registry.metrics.texts import choose_tokenizer
@@ -309,10 +309,5 @@ def name_systems(names: Iterable[Name]) -> dict[str, str]:
     Raises:
         InputError: Two different names would be the same name in the task.
     """
-    systems: dict[str, str] = {}
-    for name, _ in names:
-        model = split_model(name)
-        other = systems.setdefault(f"{model.get('team', model['system'])}/{model['system']}", name)
-        if other != name:
-            raise InputError(f"systems {other!r} and {name!r} are called too much alike; rename one")
-    return systems
+    return {f"{model.get('team', model['system'])}/{model['system']}": name
+            for name, model in split_models(name for name, _ in names).items()}

@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import re
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -22,6 +21,7 @@ from typing import Any, Literal, NamedTuple
 from registry.errors import Category, InputError, counted, suggest
 from registry.manifest.fields import check_slug
 from registry.manifest.folder import TaskFolder, json_lines
+from registry.manifest.naming import make_slugs, name_files, split_model
 from registry.readers import Document
 from registry.readers.parsing.json_values import parse_json, parse_object
 from registry.values import Value
@@ -164,7 +164,7 @@ def find_files(path: Path, matches: Callable[[str], bool], noun: str, *, deep: b
     for file in files:
         name = str(file.relative_to(path))
         if not name.isprintable():
-            raise InputError(f"the name {name!r} is no printable text", path=path)
+            raise InputError(f"the name {name!r} has an invisible character; rename it", path=path)
         if file.is_symlink() and not file.resolve().is_relative_to(root):
             raise InputError("a link that leads out of the folder; put the file itself here", path=file)
     return files
@@ -479,7 +479,7 @@ class ScoreCollection(Sources):
             cluster = {"cluster": self._clusters[name]} if name in self._clusters else {}
             test_sets.append({"name": folder, "gold": f"{folder}/items.jsonl", **reader, **cluster})
             files[f"{folder}/items.jsonl"] = json_lines({"item": item, **attributes[item]} for item in items)
-            systems = make_slugs(models, self.path)
+            systems = name_files(models)
             for model, runs in models.items():
                 stem = f"{folder}/systems/{systems[model]}"
                 for n, (run, scores) in enumerate(runs.items(), 1):
@@ -595,44 +595,6 @@ def select_repeated(dates: Mapping[Path, str], repeated: Repeated, subject: str,
                          f"repeated=runs all as runs{remedy}", path=others[0], category="duplicate")
     paths = sorted(dates, key=lambda path: dates[path])
     return paths[-1:] if repeated == "latest" else paths
-
-
-def split_model(model: str) -> dict[str, str]:
-    """Split a model's name at the last slash into team and system.
-
-    In both names `_` replaces the characters `/` and `@`.
-
-    >>> split_model("openai/gpt-4o"), split_model("aspen@2")
-    ({'system': 'gpt-4o', 'team': 'openai'}, {'system': 'aspen_2'})
-    """
-    team, _, system = (re.sub(r"[/@]", "_", part.strip()) for part in model.strip("/ ").rpartition("/"))
-    return {"system": system, "team": team} if team else {"system": system}
-
-
-def make_slugs(names: Iterable[str], path: Path) -> dict[str, str]:
-    """Convert names to slugs, which are valid as file names, and all different.
-
-    Args:
-        names: Names of systems or test sets.
-        path: The imported folder or file, for errors.
-
-    Returns:
-        The slug of each name.
-
-    Raises:
-        InputError: Two names have the same slug, or a name has no letter or digit.
-    """
-    owners: dict[str, str] = {}
-    slugs = {}
-    for name in names:
-        spelled = re.sub(r"\++$", lambda match: "plus" * len(match[0]), name)  # HumanEval+ is not HumanEval
-        slug = re.sub(r"[^A-Za-z0-9._-]+", "_", spelled).lstrip("._-").rstrip("_")[:150]
-        if not slug:
-            raise InputError(f"the name {name!r} has no letter or digit from which to make a file name", path=path)
-        if (owner := owners.setdefault(slug.lower(), name)) is not name:
-            raise InputError(f"the names {owner!r} and {name!r} make the same file name; rename one", path=path)
-        slugs[name] = slug
-    return slugs
 
 
 def suggest_across(test_sets: Mapping[str, str], options: str) -> tuple[str, ...]:

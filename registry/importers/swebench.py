@@ -23,8 +23,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from registry.errors import InputError, counted
-from registry.importers.base import Importer, Place, Sources, find_files, get_member, make_slugs, make_title
+from registry.importers.base import Importer, Place, Sources, find_files, get_member, make_title
 from registry.manifest.folder import TaskFolder
+from registry.manifest.naming import make_name, name_files
 
 _DATE = re.compile(r"(\d{4})(\d\d)(\d\d)_.+")
 _MAX_BYTES = 2**16  # limit of a metadata file
@@ -210,9 +211,9 @@ class SweBench(Importer):
                    attributes: Mapping[str, dict[str, Any]]) -> TaskFolder:
         files = {_GOLD: _format_table((instance, "resolved", instance.rpartition("-")[0] or instance)
                                       for instance in instances)}
-        slugs = make_slugs(outcomes, sources.path)
+        stems = name_files(outcomes)
         for system, reported in outcomes.items():
-            files[f"systems/{slugs[system]}.tsv"] = _format_table(
+            files[f"systems/{stems[system]}.tsv"] = _format_table(
                 (instance, reported[instance]) for instance in instances if instance in reported)
         return TaskFolder({
             "task": {"title": make_title(sources.path)},
@@ -221,9 +222,9 @@ class SweBench(Importer):
                           "cluster": "repository"}],
             "submission": {"options": {"columns": ["item", "label"]}, "missing": self.missing},
             "metric": [{"id": "resolved", "name": "Accuracy"}],
-            "submit": [{"file": f"systems/{slug}.tsv", "system": system,
+            "submit": [{"file": f"systems/{stem}.tsv", "system": make_name(system),
                         **({"attributes": attributes[system]} if attributes[system] else {})}
-                       for system, slug in slugs.items()],
+                       for system, stem in stems.items()],
         }, files, sources.digests)
 
     def _list_instances(self, sources: Sources) -> frozenset[str]:

@@ -21,12 +21,11 @@ from registry.importers.base import (
     add_score,
     check_metric_name,
     find_files,
-    make_slugs,
     make_title,
-    split_model,
 )
 from registry.manifest.fields import BRACES, list_captures
 from registry.manifest.folder import TaskFolder
+from registry.manifest.naming import name_files, split_model
 from registry.readers import Document, Scores
 from registry.readers.parsing.delimited import Separator, TextFormat, read_cells, read_header
 from registry.readers.parsing.fast_tables import MAGIC, Syntax, read_parquet_head
@@ -345,7 +344,7 @@ class Plain(Importer):
         for file in roles["documents"]:
             test_set |= {"attributes": add_file(file, "documents.txt"), "cluster": "document"}
         options = {"references": ["gold", *(reference["name"] for reference in references)]}
-        slugs = make_slugs(systems, path)
+        stems = name_files(systems)
         return TaskFolder({
             "task": {"title": make_title(path)},
             "test_set": [test_set],
@@ -353,6 +352,6 @@ class Plain(Importer):
             "metric": [{"id": "bleu", "name": "BLEU", "options": options, "primary": True},
                        {"id": "chrf", "name": "chrF", "options": options}],
             "significance": {"test": "bootstrap"},
-            "submit": [{"file": add_file(file, f"systems/{slugs[name]}.txt"), **split_model(name)}
+            "submit": [{"file": add_file(file, f"systems/{stems[name]}.txt"), **split_model(name)}
                        for name, file in systems.items()],
         }, contents, digests, copies=copies)

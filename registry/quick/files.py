@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from registry.errors import InputError, counted, listed
 from registry.importers.base import find_files
+from registry.manifest.naming import make_name
 from registry.quick.plan import QuestionError, option
 
 GOLD_NAME = re.compile(r"(?<![a-z])(gold|truth|references?|ref|keys?|qrels?|labels|solution|test)(?![a-z])", re.I)
@@ -122,7 +123,7 @@ def _match_pattern(pattern: Path) -> list[NamedFile]:
         if path.is_file() and matched and not any(part.startswith(".") for part in matched.groupdict().values()):
             parts = [value if name != "run" else f"run{value}" for name, value in matched.groupdict().items()
                      if name != "benchmark"]
-            files.append(NamedFile(re.sub(r"[/@\\]", "_", ".".join(parts)) or "system", path,
+            files.append(NamedFile(make_name(".".join(parts)) or "system", path,
                                matched.groupdict().get("benchmark", "")))
     if not files:
         raise InputError("no file matches this pattern", path=pattern)
@@ -229,7 +230,7 @@ def name_systems(paths: Sequence[Path]) -> list[str]:
         while len(parts) > 1 and min(map(len, parts)) > 1 and len({part[side] for part in parts}) == 1:
             for part in parts:
                 part.pop(side)
-    names = [re.sub(r"[/@\\]", "_", ".".join(part)).strip() or "system" for part in parts]
+    names = [make_name(".".join(part)) or "system" for part in parts]
     ends = {end[0] if (end := _SAID.search(name)) and end.start() else "" for name in names}
     if len(names) > 1 == len(ends):
         names = [name.removesuffix(*ends) for name in names]

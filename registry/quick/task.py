@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from registry.identity import canonical_json
-from registry.importers.base import make_slugs, split_model
 from registry.items import AnswerSet, Item, Links, Tagged
 from registry.manifest.folder import TaskFolder
+from registry.manifest.naming import make_slugs, name_files, split_models
 from registry.metric_names import make_metric_table
 from registry.metrics import Metric
 from registry.quick.files import Runs, find_runs
@@ -53,12 +53,14 @@ def task_folder(plans: Mapping[str, Plan], metric: Metric, request: Request, tes
     copies: dict[str, str] = {}
     sources: dict[str, str] = {}
     has_several = len(plans) > 1
+    slugs = make_slugs(plans, Path(next(iter(plans.values())).gold.path))
     common: dict[str, Any] = {}
-    for name, plan in plans.items():
+    for name, plan in zip(slugs.values(), plans.values(), strict=True):
         documents = {plan.gold.path: plan.gold, **{system.document.path: system.document for system in plan.systems}}
-        folder = f"{next(iter(make_slugs([name], Path(name)).values()))}/" if has_several else ""
+        folder = f"{name}/" if has_several else ""
         runs = find_runs([system.name for system in plan.systems]) if request.runs else []
         places = _choose_places(plan, runs, folder)
+        models = split_models(place.system for place in places.values())
         options = [get_options(system.reader, plan.reader) for system in plan.systems]
         if not has_several and len(documents) > 1:
             common = _find_common_options(options)
@@ -67,7 +69,8 @@ def task_folder(plans: Mapping[str, Plan], metric: Metric, request: Request, tes
             "name": name, "gold": gold, "format": plan.reader.name,
             **({"options": reader_options} if (reader_options := get_options(plan.reader)) else {}),
             **({"cluster": plan.cluster} if plan.cluster else {})})
-        entries = [_make_submit_table(system, reader_options, common, places[system.name])
+        entries = [_make_submit_table(system, reader_options, common, places[system.name].file,
+                                      models[places[system.name].system])
                    for system, reader_options in zip(plan.systems, options, strict=True)]
         submits += [{**entry, **({"test_set": name} if has_several else {})} for n, entry in enumerate(entries)
                     if entry not in entries[:n]]
@@ -96,7 +99,7 @@ def task_folder(plans: Mapping[str, Plan], metric: Metric, request: Request, tes
 
 def _gold_name(plan: Plan, folder: str) -> str:
     gold = Path(plan.gold.path)
-    return folder + next(iter(make_slugs([gold.name], gold).values()))
+    return folder + name_files([gold.name])[gold.name]
 
 
 def _choose_places(plan: Plan, runs: Sequence[Runs], folder: str) -> dict[str, _Place]:
@@ -114,7 +117,7 @@ def _choose_places(plan: Plan, runs: Sequence[Runs], folder: str) -> dict[str, _
     in_gold = {system.name for system in plan.systems if system.document.path == plan.gold.path} - run_numbers.keys()
     rest = [system for system in plan.systems if system.name not in in_gold]
     names = dict.fromkeys(run_numbers.get(system.name, (system.name,))[0] for system in rest)
-    slugs = make_slugs(names, Path(plan.gold.path))
+    stems = name_files(names)
     endings = {system.name: _ending(Path(system.document.path)) for system in rest}
     places = {name: _Place(gold, gold, name) for name in in_gold}
     for system in rest:
@@ -122,10 +125,10 @@ def _choose_places(plan: Plan, runs: Sequence[Runs], folder: str) -> dict[str, _
             name, number = run_numbers[system.name]
             same = {endings[system] for group in runs if group.name == name for system in group.systems.values()}
             ending = next(iter(same)) if len(same) == 1 else ""  # one pattern covers all runs
-            place = f"{folder}systems/{slugs[name]}/"
+            place = f"{folder}systems/{stems[name]}/"
             places[system.name] = _Place(f"{place}{number}{ending}", f"{place}{{run}}{ending}", name)
         else:
-            file = f"{folder}systems/{slugs[system.name]}{endings[system.name]}"
+            file = f"{folder}systems/{stems[system.name]}{endings[system.name]}"
             places[system.name] = _Place(file, file, system.name)
     return places
 
@@ -141,9 +144,9 @@ def _find_common_options(readers: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _make_submit_table(system: System, options: dict[str, Any], common: dict[str, Any],
-                       place: _Place) -> dict[str, Any]:
+                       file: str, model: Mapping[str, str]) -> dict[str, Any]:
     reader_options = {name: value for name, value in options.items() if common.get(name) != value}
-    return {"file": place.file, **split_model(place.system), **({"options": reader_options} if reader_options else {}),
+    return {"file": file, **model, **({"options": reader_options} if reader_options else {}),
             **({"tokens": system.tokens} if system.tokens != "reject" else {})}
 
 

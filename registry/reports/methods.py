@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -104,21 +105,19 @@ def describe_methods(board: Leaderboard) -> Methods:
 def select_citation(citation: str, options: object) -> str:
     """Select the sources of a metric or test that are relevant for its options.
 
-    Some sources concern only one value of an option: `match=fuzzy: Ehrmann et al. 2020`. Chapters and sections are
-    removed.
+    Some sources concern only some values of an option: `match=exact or ent_type: Segura-Bedmar et al. 2013`. Chapters
+    and sections are removed.
 
     Args:
         citation: The sources as the metric or test declares them.
         options: The metric or test with its options.
     """
-    sources = (part.rpartition(": ")[::2] for part in citation.split("; "))
-    return shorten_citation("; ".join(work for condition, work in sources if _is_met(condition, options)))
-
-
-def _is_met(condition: str, options: object) -> bool:
-    """Return True if options fulfil a condition such as `match=exact or ent_type`."""
-    name, _, values = condition.partition("=")
-    return not condition or str(getattr(options, name)).lower() in values.split(" or ")
+    works = []
+    for part in citation.split("; "):
+        condition = re.match(r"(\w+)=([^:]+): ", part)
+        if condition is None or str(getattr(options, condition[1])).lower() in condition[2].split(" or "):
+            works.append(part.removeprefix(condition[0] if condition else ""))
+    return shorten_citation("; ".join(works))
 
 
 def _describe_scores(board: Leaderboard) -> str:
@@ -143,9 +142,11 @@ def _describe_metric(board: Leaderboard) -> str:
         name = f"the formula {name}"
     elif name == repr(metric) != metric.name:  # a metric without a usual name
         name, options = f"the metric {board.metric}", [name]
+    elif re.match(r"mean |.* (?:score|rate|error|coefficient)$", name):
+        name = f"the {name}"
     if declared := board.declared_title:
-        is_usual = declared.casefold() == name.casefold()
-        name, options = declared, options if is_usual else [name, *options]
+        usual = name.removeprefix("the ")
+        name, options = declared, options if declared.casefold() == usual.casefold() else [usual, *options]
     direction = "lower is better" if board.better == "lower" else ""
     details = [*options, select_citation(metric.citation, metric), direction]
     return f"{name} ({'; '.join(filter(None, details))})" if any(details) else name

@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Connection
 
-from registry.boards.load import ALL_PAIRS, NOT_COMPARED
+from registry.boards.load import ALL_PAIRS, explain_no_boards
 from registry.boards.site import explain_missing_tasks
 from registry.boards.snapshot import Snapshot as Boards
 from registry.boards.snapshot import TaskBoards, add_details, load_snapshot
@@ -421,7 +421,7 @@ def _read_boards(opened: OpenSnapshot, task: str, items: int) -> VisibleBoards |
     except HiddenError as hidden:
         return VisibleBoards(None, str(hidden), tuple(load_ladders(connection, task)))
     if not snapshot.boards:
-        raise MismatchError(f"{task}: {NOT_COMPARED}")
+        raise MismatchError(f"{task}: {explain_no_boards(connection, task)}")
     try:
         studies = tuple(plan_studies(connection, Macro(), Choice(task)))
     except MismatchError:  # a new submission has no scores yet; the boards report this

@@ -24,7 +24,7 @@ from typing import TypeVar
 from filelock import FileLock, Timeout
 from sqlalchemy import Connection
 
-from registry.errors import InputError, LockedError, StoreError
+from registry.errors import InputError, LockedError, StoreError, has_written
 from registry.files import new_file, working_folder
 from registry.platforms import is_open_elsewhere, keep_permissions, rename_new, sync_folder, try_read_lock
 from registry.store import models
@@ -164,6 +164,7 @@ class Copy:
                 finished = self._write_compact()
                 self.database.path.unlink()  # contains deleted rows, and would remain if this process were killed
             _sync_file(finished)
+            has_written.set(True)
             if self.is_new:
                 rename_new(finished, path)
             elif not self.is_current():

@@ -67,25 +67,47 @@ def pair_results(db):
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="/proc")
-def test_interrupted_while_drawing(tmp_path, registry, scored):
-    """Ctrl-C in a comparison of many draws ends with 130 and leaves the database as it was, byte for byte."""
+@pytest.mark.parametrize(("sent", "status", "word"), [
+    (signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, -signal.SIGTERM, "terminated")])
+def test_interrupted_while_drawing(tmp_path, registry, scored, sent, status, word):
+    """A comparison of many draws leaves the database as it was, byte for byte, and says so."""
     db = tmp_path / "registry.duckdb"
     scored(MANIFEST, db=db)
     before = db.read_bytes()
     options = ["--test", "bootstrap", "--resamples", "100000000", "--memory", "64M", "--db", str(db)]
-    process = subprocess.Popen([sys.executable, "-m", "registry", "compare", *options], stderr=subprocess.PIPE,
-                               text=True, preexec_fn=interruptible)
-    assert any(line.startswith("plan: ") for line in process.stderr)
-    planned = cpu_seconds(process.pid)
-    while cpu_seconds(process.pid) < planned + 0.5:  # draws take much longer
-        assert process.poll() is None
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert "interrupted" in told
+    told = interrupt_drawing(["compare", *options], sent, status)
+    assert told.endswith(f"{word}: nothing was stored; run the command again to start over\n")
     assert db.read_bytes() == before
     registry("compare", "--db", db)
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="/proc")
+def test_an_interrupted_run_says_what_it_has_stored(tmp_path):
+    """Data and scores are stored before a long comparison begins."""
+    manifest, db = tmp_path / "task.toml", tmp_path / "registry.duckdb"
+    options = 'test = "bootstrap"\nresamples = 1_000_000_000'
+    manifest.write_text(MANIFEST.read_text().replace('test = "permutation"', options))
+    told = interrupt_drawing(["run", manifest, "--root", MANIFEST.parent, "--db", db], signal.SIGINT, 130)
+    assert told.endswith("interrupted: gold, submissions and scores are stored; run the command again for the "
+                         "comparisons\n")
+    with duckdb.connect(db, read_only=True) as connection:
+        assert connection.sql("SELECT count(*) > 0 FROM score").fetchone() == (True,)
+        assert connection.sql("SELECT count(*) FROM comparison").fetchone() == (0,)
+
+
+def interrupt_drawing(arguments, sent, status):
+    """Send a signal to a command in its resampling, and return what it printed on stderr after its plan."""
+    process = subprocess.Popen([sys.executable, "-m", "registry", *map(str, arguments)], stderr=subprocess.PIPE,
+                               stdout=subprocess.DEVNULL, text=True, preexec_fn=interruptible)
+    assert any(line.startswith("plan: ") for line in process.stderr)
+    planned = cpu_seconds(process.pid)
+    while cpu_seconds(process.pid) < planned + 1:  # draws take much longer
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(sent)
+    _, told = process.communicate(timeout=60)
+    assert process.returncode == status
+    return told
 
 
 def cpu_seconds(pid):

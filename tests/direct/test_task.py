@@ -127,7 +127,7 @@ def test_clusters_are_units_unless_items_are_asked_for():
     ({"systems": [A]}, "the systems must have names"), ({"systems": {}}, "no system is given"),
     ({"systems": {"a": "xyx"}}, "system 'a': str is no list"), ({"systems": {3: A}}, "called 3; a name is text"),
     ({"systems": {"a\u202e": A}}, r"invisible characters cannot stand in a name"),
-    ({"systems": {"a@1": A, "a_1": A}}, "'a@1' and 'a_1' are called too much alike"),
+    ({"systems": {"a@1": A, "a_1": A}}, "'a@1' and 'a_1' would both be called 'a_1'; rename one"),
     ({"systems": {"a": A, ("a", 1): A}}, "with runs and without"),
     ({"systems": {"a": [0.5] * 6}}, "system 'a': item '0': 0.5 is no label"),
     ({"systems": {"a": ["", *A[1:]]}}, "item '0': '' is no label; None is no answer, and missing= says what that is"),
