@@ -18,8 +18,8 @@ from sqlalchemy import Connection
 
 from registry.boards.leaderboard import Leaderboard
 from registry.boards.load import ALL_PAIRS, BOARD_PAIRS, explain_no_boards, load_leaderboards
+from registry.boards.pairs import add_details
 from registry.boards.planned import describe_plan
-from registry.boards.results import add_details
 from registry.errors import NOTHING_STORED
 from registry.evaluation.comparing.compare import ComparisonSummary, compare, prepare
 from registry.evaluation.comparing.settings import build_request

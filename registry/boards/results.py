@@ -1,56 +1,20 @@
-"""The result of a leaderboard in one sentence, and the details of a pair of systems.
+"""The result of a leaderboard in one sentence, which readers see first.
 
-Readers see the sentence first. For two systems it has the difference, its confidence interval and the p-value.
+For two systems it has the difference, its confidence interval and the p-value.
 """
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
-from sqlalchemy import Connection
 
-from registry.arrays import Floats
 from registry.boards.leaderboard import Leaderboard, PairDecision
 from registry.errors import counted
-from registry.evaluation.comparing.board_statistics import load_board
-from registry.evaluation.comparing.settings import build_request
 from registry.rendering.table import format_interval, format_p_value, make_number_format
 from registry.significance import CORRECTIONS
-from registry.significance.base import Observed
-from registry.significance.intervals import influences, standard_errors
-from registry.significance.matrix import Matrix, StatisticMatrix, additive
-from registry.significance.power import ExactMcNemar, MatchedTDesign
-from registry.significance.resampling.scores import resampling_refusal
-from registry.significance.units import has_binary_units
-from registry.store.catalog import TaskRow
-from registry.studies.study import Choice, choose_keys
 
-POWER = 0.8  # of the smallest detectable difference (Cohen 1988)
 _MOST_NAMES = 3  # in a sentence
-_ROUNDING = 1e-9  # smaller shares of the largest influence are rounding errors
-
-
-@dataclass(frozen=True)
-class PairDetails:
-    """Details of a pair of systems that need the statistics of items.
-
-    Attributes:
-        n_units: The number of units, such as items.
-        n_discordant: The number of units in which the statistics of the systems differ.
-        for_a, for_b: The numbers of units that favour A, or B: if the systems exchanged their results in such a unit,
-            the difference would change in favour of the other system. 0 if the score is not a function of sums over
-            units.
-        detectable: The smallest true difference that a two-sided test at the board's alpha, without correction, detects
-            with a power of `POWER`; None if no difference can be detected.
-    """
-
-    n_units: int
-    n_discordant: int
-    for_a: int
-    for_b: int
-    detectable: float | None
 
 
 def describe_result(board: Leaderboard) -> str:
@@ -94,7 +58,7 @@ def _join_names(names: list[str]) -> str:
 
 def _describe_pair(board: Leaderboard, decision: PairDecision) -> str:
     a, b = (board.standings[place].display_name for place in (decision.a, decision.b))
-    numbers = _format_numbers(board, decision)
+    numbers = format_pair_numbers(board, decision)
     if decision.p_value is None or decision.difference is None:
         return f"{a} and {b} are not tested{f' ({numbers})' if numbers else ''}."
     if decision.difference == 0:
@@ -104,7 +68,8 @@ def _describe_pair(board: Leaderboard, decision: PairDecision) -> str:
     return f"{a} is not significantly better than {b}: {numbers}."
 
 
-def _format_numbers(board: Leaderboard, decision: PairDecision) -> str:
+def format_pair_numbers(board: Leaderboard, decision: PairDecision) -> str:
+    """Return the difference, its confidence interval and the p-value in words; empty without a difference."""
     row, comparison = decision.row, board.comparison
     if decision.difference is None:
         return ""
@@ -119,54 +84,6 @@ def _format_numbers(board: Leaderboard, decision: PairDecision) -> str:
         parts.append(f"{format_p_value(decision.p_adjusted)} after {CORRECTIONS[comparison.correction].title} over "
                      f"{counted(comparison.family_size, 'pair')}")
     return ", ".join(parts)
-
-
-def describe_details(board: Leaderboard, details: PairDetails) -> list[str]:
-    """Return sentences about the comparison of two systems, for the notes of a board.
-
-    They name the units in which the systems differ and the smallest detectable difference. The last sentence is a
-    summary that authors can copy into a paper.
-
-    Args:
-        board: A leaderboard with two systems.
-        details: Numbers of units and the detectable difference.
-    """
-    decision, comparison = board.decisions[0], board.comparison
-    standings = [board.standings[place] for place in (decision.a, decision.b)]
-    a, b = (standing.display_name for standing in standings)
-    units = counted(details.n_units, comparison.unit)
-    favours = f": {details.for_a:,} favour {a}, {details.for_b:,} favour {b}" if details.for_a + details.for_b else ""
-    sentences = [f"The systems differ on {details.n_discordant:,} of {units}{favours}."]
-    format_score = make_number_format(board.decimals)
-    level = f"{100 * comparison.alpha:g} %"
-    sentences.append(
-        f"This test set cannot detect any true difference with {100 * POWER:g} % power at {level}."
-        if details.detectable is None else
-        f"This test set detects a true difference of {format_score(details.detectable)} with {100 * POWER:g} % power "
-        f"at {level}.")
-    if decision.p_value is not None and decision.difference is not None:
-        scores = f"{a} reaches {format_score(standings[0].score)} and {b} {format_score(standings[1].score)}"
-        verdict = f"is {'' if decision.significant else 'not '}significant at {level}"
-        numbers = _format_numbers(board, decision).removeprefix("difference ")
-        sentences.append(f"For the paper: On {counted(comparison.n_items, 'item')}, {scores} ({board.metric_title}). "
-                         f"The difference {verdict} ({numbers}; {_name_test(board, decision)}).")
-    return sentences
-
-
-def _name_test(board: Leaderboard, decision: PairDecision) -> str:
-    test, method = board.comparison.test, decision.row["method"]
-    if method == "monte-carlo":
-        return f"{test} test with {int(decision.row['resamples']):,} resamples"
-    return f"{method} {test} test" if method == "exact" else f"{test} test"
-
-
-def add_details(connection: Connection, task_row: TaskRow, board: Leaderboard) -> Leaderboard:
-    """Return a leaderboard of two systems with sentences about their comparison.
-
-    The board stays unchanged if it has other than two systems, or if the numbers cannot be computed.
-    """
-    details = _measure_pair(connection, task_row, board)
-    return board if details is None else replace(board, details=tuple(describe_details(board, details)))
 
 
 def select_pair(board: Leaderboard, a: int, b: int) -> Leaderboard:
@@ -185,63 +102,3 @@ def select_pair(board: Leaderboard, a: int, b: int) -> Leaderboard:
                         systems=[pair.systems[place] for place in (a, b)] if pair.systems else ())
     smaller = replace(board, standings=(board.standings[a], board.standings[b]), decisions=decisions, groups=())
     return replace(smaller, result=describe_result(smaller))
-
-
-def _measure_pair(connection: Connection, task_row: TaskRow, board: Leaderboard) -> PairDetails | None:
-    """Measure how two systems differ, and which difference could be detected.
-
-    If items are correct or incorrect, the power is that of McNemar's exact test. Otherwise it is the power of a t test
-    with the standard error of the difference of the scores.
-
-    Returns:
-        The numbers; None if the registry has no items, or if the systems have several runs or different items.
-    """
-    comparison = board.comparison
-    if len(board.standings) != 2 or len(board.decisions) != 1 or comparison.runs == "random":
-        return None
-    settings = {key: getattr(comparison, key) for key in ("alpha", "seed", "confidence")}
-    unit = "cluster" if comparison.unit == "cluster" else "item"
-    request = build_request(task_row, {**settings, "unit": unit}, (board.metric,))
-    choice = Choice(board.task, board.metric, board.test_set)
-    keys = choose_keys(connection, task_row, request, choice, every_facet=True)
-    key = next((key for key in keys if (key.track, key.facet_name) == (board.track, board.facet)), None)
-    if key is None:
-        return None
-    submissions = [standing.submission for standing in board.standings]
-    members = [member for member in key.members if f"{member.team}/{member.system}@{member.version}" in submissions]
-    loaded = load_board(connection, replace(key, members=members), request)
-    if loaded is None or loaded.matrix.unequal:
-        return None
-    matrix = loaded.matrix.by_unit
-    names = [f"{member.team}/{member.system}@{member.version}" for member in loaded.members]
-    if matrix.runs is not None or resampling_refusal(matrix) or sorted(names) != sorted(submissions):
-        return None
-    return _measure(matrix, (names.index(submissions[0]), names.index(submissions[1])), comparison.alpha)
-
-
-def _measure(matrix: Matrix, pair: tuple[int, int], alpha: float) -> PairDetails:
-    observed = Observed.compare(matrix, [pair])[0]
-    n = matrix.n_units
-    if observed.is_mean and has_binary_units(observed):
-        design: ExactMcNemar | MatchedTDesign = ExactMcNemar(alpha, observed.n_discordant / n)
-    else:
-        gains = np.subtract(*influences(matrix)[:, list(pair)].T)
-        design = MatchedTDesign(alpha, float(standard_errors(gains)) * math.sqrt(n))
-    detectable = design.find_detectable(n, POWER) if observed.n_discordant else math.nan
-    effects = _compute_swap_effects(observed) if isinstance(matrix, StatisticMatrix) else np.empty(0)
-    least = _ROUNDING * np.nanmax(np.abs(effects), initial=0.0)
-    return PairDetails(n, observed.n_discordant, int(np.sum(effects > least)), int(np.sum(effects < -least)),
-                       None if math.isnan(detectable) else detectable)
-
-
-def _compute_swap_effects(observed: Observed) -> Floats:
-    """Return how much each unit contributes to the difference of two systems.
-
-    Units are items or clusters. The contribution of a unit is the decrease of the difference if the two systems
-    exchange their results in this unit. Units with equal results are left out.
-    """
-    matrix = additive(observed.matrix)
-    a, b = observed.a, observed.b
-    moved = (a - b)[(a != b).any(axis=1)]
-    swapped = matrix.difference(matrix.score(a.sum(axis=0) - moved), matrix.score(b.sum(axis=0) + moved))
-    return np.asarray(observed.difference - swapped)

@@ -156,7 +156,7 @@ def compare_pair(
     power, and a sentence for a paper. P-values are corrected for all pairs of the leaderboard.
     """
     from registry.boards.choose import find_pair_boards
-    from registry.boards.results import add_details
+    from registry.boards.pairs import add_details
     from registry.reports.boards import make_pair_table
     from registry.store import catalog
 

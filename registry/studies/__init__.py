@@ -14,8 +14,8 @@ test sets        power; several test sets: suites (suite, macro-average, replica
 simulated files  synthesize: not stored as studies
 
 To add a study, write a file and add it to `STUDIES`. The command line lists these names, and imports a study only when
-it is used. `RESOLVED_STUDIES` has studies that are no subcommand of `registry study`: options of another study select them
-(`Study.resolve`), or they have their own command (`registry gate`).
+it is used. `RESOLVED_STUDIES` has studies that are no subcommand of `registry study`: options of another study select
+them (`Study.resolve`), or they have their own command (`registry gate`).
 """
 
 from __future__ import annotations

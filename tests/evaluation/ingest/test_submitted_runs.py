@@ -82,7 +82,8 @@ def test_the_line_for_files_of_two_patterns_can_be_pasted(seeded, registry):
     refused = registry("run", seeded.write(), exit_code=3).stderr
     assert len(re.findall("^error", refused, re.MULTILINE)) == 1
     assert ("submit[2]: 3 files, such as runs/r.seed1.tsv, match two patterns: 'runs/{system}.{run}.tsv' (r/r@1) and "
-            "'runs/{system}.tsv' (r.seed1/r.seed1@1); in the [[submit]] of 'runs/{system}.tsv', add the line ") in refused
+            "'runs/{system}.tsv' (r.seed1/r.seed1@1); in the [[submit]] of 'runs/{system}.tsv', add the line "
+            ) in refused
     seeded.extra += refused.strip().rpartition("add the line ")[2] + "\n"
     registry("run", seeded.write())
     assert {row["system"] for row in registry("board", "--format", "json").json} == {"a", "b", "r"}
