@@ -1125,7 +1125,7 @@
     const path = (chosen, mark) => points.filter(({ k }) => chosen(k)).map(({ x: px, y: py }) => `M${px.toFixed(1)} ${py.toFixed(1)}${mark}`).join("");
     const beyond = (k) => all.difference(k) > high, dots = (chosen) => path((k) => chosen(k) && !beyond(k), "h0");
     const arrows = (chosen) => path((k) => chosen(k) && beyond(k), "m4 0l-8-4v8z");
-    const label = (p) => `${p === LEAST ? "≤ " : ""}${p}`;
+    const label = (p) => `${p === LEAST ? "≤ " : ""}${p < 1e-3 ? p.toExponential() : p}`;
     const level = y(board.alpha), gains = roundTicks(0, high, width / 90);
     const drawn = svg(
       "svg",
