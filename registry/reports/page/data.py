@@ -544,7 +544,7 @@ def make_board_data(board: Leaderboard, boards: Sequence[Leaderboard], reach: in
         "title": board.title, "result": make_result(board, boards), "metric_label": board.metric_label,
         "decimals": board.decimals, "better": board.better,
         "n_items": comparison.n_items, "alpha": comparison.alpha, "confidence": comparison.confidence,
-        "corrected": comparison.correction != "none", "unit": comparison.unit,
+        "corrected": comparison.correction != "none" and comparison.family_size > 1, "unit": comparison.unit,
         "n": n, "columns": [column.name for column in select_fields(board, "page")],
         "headings": make_page_headings(board), "standings": standings, "numbers": _select_numbers(board),
         "undecided": make_column(_count_undecided(board)), "n_pairs": len(board.decisions),
