@@ -49,7 +49,8 @@ def check_slug(text: str) -> str:
         ValueError: The text is no slug.
     """
     if not _SLUG.fullmatch(text):
-        raise ValueError(f"{text!r} is not made of letters, digits, '.', '_' and '-' with a letter or digit first")
+        raise ValueError(f"{text!r} is not made of letters from A to Z, digits, '.', '_' and '-' with a letter or "
+                         "digit first")
     return text
 
 

@@ -13,9 +13,10 @@ import unicodedata
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from registry.rendering.table import Table, format_cells
+from registry.messages import Messages
+from registry.rendering.table import Column, Table, format_cells
 
 NEEDS = r"% Needs \usepackage{booktabs} and \usepackage[T1]{fontenc}."
 _SPECIAL = {
@@ -29,6 +30,7 @@ _COLUMN, _PAGE = 219.0, 455.0
 _LINE, _RULE = 12.0, 5.5  # heights
 _TALLEST = 450.0  # height of all rows of a float; notes and caption are below
 _NARROWEST_NAME = 70.0
+_MOST_FLOATS = 8  # of one table before they are printed; LaTeX holds only 18
 # Widths of letters in Computer Modern as shares of the font size; Times is narrower.
 _WIDTHS = {**dict.fromkeys("ijl.,:;'!|-~ ", 0.31), **dict.fromkeys("rstfI()[]", 0.4), **dict.fromkeys("mM%@W", 0.93),
            **dict.fromkeys("acegoz0123456789/?*", 0.5), **dict.fromkeys("wBCEFJLPRSTZ", 0.73)}
@@ -172,7 +174,7 @@ def measure(code: str) -> float:
     True
     """
     width = 0.0
-    for match in _TOKENS.finditer(code):
+    for match in _TOKENS.finditer(code.replace("$-$", "+")):  # a minus is as wide as a plus
         if match[1]:
             width += _SCALES[match[1]] * measure(match[2])
         elif match[0].startswith(r"\text") or match[0] in (r"\cdot", r"\infty"):
@@ -204,6 +206,8 @@ def render_latex_table(table: LatexTable) -> str:
     parts = [NEEDS]
     for n, bodies in enumerate(floats):
         is_last = n == len(floats) - 1
+        if n and n % _MOST_FLOATS == 0:
+            parts.append(r"\clearpage")
         parts += [rf"\begin{{{environment}}}", *([r"\addtocounter{table}{-1}"] if n else []),
                   rf"\centering{blocks[0].size.command}\emergencystretch=2em",
                   "\n\\par\\medskip\n".join(bodies), *(_render_notes(table.notes) if is_last else []),
@@ -348,14 +352,22 @@ def _break_cell(table: LatexTable, block: _Block, row: int, column: int) -> str:
 
 def render_latex(table: Table) -> str:
     """Render any table as LaTeX; its title is the caption, and its captions are notes."""
-    columns, rows = format_cells(table)
+    columns, _ = format_cells(table)
+    rows = [[_write_cell(column, row[column.key]) for column in columns] for row in table.rows]
     notes = " ".join(escape_paragraph(text) for text in map(remove_commands, table.lines) if text)
     signature = format_signature(table.signature) if table.signature else ""
     return render_latex_table(LatexTable(
         [LatexColumn(escape_paragraph(column.heading), column.right, is_name=not column.right) for column in columns],
-        [[escape_name(cell) for cell in row] for row in rows],
-        escape_paragraph(f"{table.title}.") if table.title else "", make_label(table.title),
+        rows,
+        escape_paragraph(f"{table.title}.") if table.title else "", make_label(*reversed(table.title.split("? ", 1))),
         list(filter(None, [notes, signature]))).drop_constant_columns())
+
+
+def _write_cell(column: Column, value: Any) -> str:
+    if isinstance(value, Messages):
+        return escape_name(" ".join(message.finding for message in value))
+    text = column.write(value)
+    return re.sub("^-", "$-$", format_p_value(text)) if column.right else escape_name(text)
 
 
 _COMMAND = re.compile(r"`|\bregistry (pairs|board|study|compare|score|query|show|list)\b|(?<![\w-])--[a-z]")

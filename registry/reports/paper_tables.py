@@ -117,7 +117,7 @@ def _make_rows(board: Leaderboard, *, has_superscripts: bool) -> Iterator[dict[s
         yield {"letter": _name_row(n), "rank": "--" if standing.rank is None else str(standing.rank),
                "range": ranks.replace("-", "--"), "system": _format_name(standing, standing.display_name),
                "team": escape_name(standing.team), "score": score + superscript, "interval": intervals[n],
-               "letters": standing.letters}
+               "letters": escape_latex(standing.letters)}
 
 
 def _escape_heading(name: str, heading: str) -> str:

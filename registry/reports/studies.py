@@ -153,14 +153,14 @@ def _make_effects_table(result: StudyResult) -> Table:
     for cell in result.finding.tables["infinite"]:
         rows[cell["row"]][cell["key"]] = cell["sign"] * math.inf
     table = _make_board_table(rows, ("system_a", "system_b", "effect", "value", "low", "high", "p_value", "messages"))
-    return replace(table, captions=tuple(result.finding.reading))
+    return replace(table, title=f"{result.study.title} {table.title}", captions=tuple(result.finding.reading))
 
 
 def _make_best_table(result: StudyResult) -> Table:
     table = _make_board_table(result.finding.tables["systems"],
                               ("system", "score", "may_be_best", "among_best", "low", "high", "rank_low", "rank_high",
                                "marginal_low", "marginal_high"))
-    return replace(table, captions=tuple(result.finding.reading))
+    return replace(table, title=f"{result.study.title} {table.title}", captions=tuple(result.finding.reading))
 
 
 def _make_board_table(rows: list[Row], columns: tuple[str, ...]) -> Table:

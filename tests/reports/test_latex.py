@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from registry.messages import KINDS, Message
+from registry.messages import KINDS, Message, Messages
 from registry.rendering.latex import LatexColumn, LatexTable, escape_latex, render_latex, render_latex_table
 from registry.rendering.table import Column, Table
 from registry.reports.boards import make_wide_boards
@@ -113,6 +113,11 @@ def test_label_names_task_test_set_and_metric():
     assert r"\label{tab:task-all}" in make_wide(["A", "B"], 2)
 
 
+def test_tables_of_studies_have_the_question_at_the_end_of_their_label():
+    written = render_latex(Table([{"a": 1}], title="How large are differences? ner/test: f1"))
+    assert r"\label{tab:ner-test-f1-How-large-are-differences}" in written
+
+
 def test_caption_is_short_and_notes_with_the_signature_are_below_the_table():
     written = render_latex_board(leaderboard(["A", "B", "C", "D"]))
     (caption,) = re.findall(r"\\caption\{(.*)\}", written)
@@ -127,7 +132,8 @@ def test_caption_is_short_and_notes_with_the_signature_are_below_the_table():
 def test_narrow_tables_are_as_wide_as_a_column_and_wide_ones_as_the_page():
     assert r"\begin{table}" in render_latex_board(with_intervals(leaderboard(["small", "large"])))
     assert r"\begin{table*}" in render_latex_board(with_intervals(leaderboard(LONG)))
-    for width, environment in (("0" * 30, "table"), ("0" * 60, "table*")):
+    for width, environment in (("0" * 30, "table"), ("0" * 60, "table*"), ("$-$" * 20, "table"),
+                               ("$-$" * 35, "table*")):
         written = render_latex_table(LatexTable([LatexColumn("n", right=True)], [[width]], "c", "tab:c"))
         assert rf"\begin{{{environment}}}" in written
 
@@ -169,7 +175,7 @@ def test_significant_pairs_are_bold_and_equal_cells_are_in_a_note():
 def test_no_message_brings_commands_or_options_into_a_paper(kind):
     message = Message(kind.code, kind.example)
     board = replace(leaderboard(["A", "B"]), statements=(message,), outdated=(message,), rank_warnings=(message,))
-    table = Table([{"a": 1}], title="t", captions=[str(message), message.sentence])
+    table = Table([{"a": 1, "messages": Messages([message])}], title="t", captions=[str(message), message.sentence])
     (wide,) = make_wide_boards([board], [], board.metric)
     for written in (render_latex_board(board), render_latex_pairs(board), render_latex_wide(wide), render_latex(table)):
         assert not COMMANDS.search(written)
@@ -201,7 +207,7 @@ def test_no_table_is_wider_than_its_column_or_page(tmp_path, size, font):
     names = list(HOSTILE)
     hostile_rows = [{"a": name, "b": 1.5} for name in names]
     boards = [leaderboard(["small", "large"]), leaderboard(list("abcdefgh")), leaderboard(LONG),
-              leaderboard([f"system {n}" for n in range(60)]), leaderboard([f"3f9c{n}a7" for n in range(20)]),
+              leaderboard([f"system {n}" for n in range(60)]), leaderboard([f"3f9c{n}a7" for n in range(900)]),
               leaderboard(names), replace(leaderboard(names * 5), task="x" * 100, metric="y" * 100)]
     written = [render_latex_board(with_intervals(board)) for board in boards]
     written += [render_latex_pairs(leaderboard(names)) for names in (["small", "large"], LONG, names)]

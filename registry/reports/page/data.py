@@ -352,7 +352,6 @@ NEIGHBOURS = 10  # pairs of systems at most this many places apart are always in
 _P_VALUES, _DIFFERENCES = ("p_value", "p_adjusted"), ("difference", "ci_low", "ci_high")
 _FACTS = ("method", "resolved", "messages")
 COLUMNS = (*_P_VALUES, *_DIFFERENCES, "n_discordant", *_FACTS)
-_P_DIGITS = 6  # significant digits of p-values; packed ones have four
 _TIES_AT = 5  # people see one digit less than the code has if its exponent is 5 (p from 0.01), and two less above
 _EXACT = 1e-9  # smaller relative errors are rounding errors of floats
 
@@ -407,8 +406,7 @@ def pack_columns(pairs: Decisions) -> Json:
 
 
 def _make_pair_columns(pairs: Decisions, decimals: int) -> Json:
-    p_values = {name: make_column(round_number(value, _P_DIGITS) for value in pairs.columns[name].tolist())
-                for name in _P_VALUES}
+    p_values = {name: make_column(round_p_values(pairs.numbers(name))) for name in _P_VALUES}
     differences = {name: make_column(round_precisely(value, decimals) for value in pairs.columns[name].tolist())
                    for name in _DIFFERENCES}
     facts = {name: make_column(_get_pair_facts(pairs, name)) for name in ("n_discordant", *_FACTS)}
@@ -446,11 +444,19 @@ def _count_places_between(decisions: Decisions) -> Ints:
     return distances
 
 
-def pack_p_values(p: Floats) -> str:
-    """Compress p-values to four significant digits, and return them as base64 text.
+def round_p_values(p: Floats) -> list[float | None]:
+    """Round p-values to four significant digits; nan becomes None."""
+    return [None if math.isnan(code) else float(f"{code % 10_000:.0f}e-{code // 10_000:.0f}")
+            for code in _encode_p_values(p).tolist()]
 
-    A p-value is the integer `digits` divided by `10**exponent`. It is stored as `digits + 10_000 * exponent`.
-    """
+
+def pack_p_values(p: Floats) -> str:
+    """Compress p-values to four significant digits, and return them as base64 text."""
+    return _pack_codes(_encode_p_values(p))
+
+
+def _encode_p_values(p: Floats) -> Floats:
+    """Return a code for each p-value: `digits + 10_000 * exponent`, where p is `digits` divided by `10**exponent`."""
     tiny = p < _TINY
     scaled = np.where(tiny, p * 10.0**_SCALE, p)
     with np.errstate(divide="ignore"):
@@ -463,7 +469,8 @@ def pack_p_values(p: Floats) -> str:
     digits += np.where(is_tie & (np.abs(error) > _EXACT * digits), np.sign(error), 0)
     carried = digits == 10_000
     exponent -= carried
-    return _pack_codes(np.where(carried, 1000, digits) + 10_000.0 * (exponent + _SCALE * tiny))
+    codes: Floats = np.where(carried, 1000, digits) + 10_000.0 * (exponent + _SCALE * tiny)
+    return codes
 
 
 def pack_decimals(values: Floats) -> dict[str, Any] | None:
@@ -537,7 +544,7 @@ def make_board_data(board: Leaderboard, boards: Sequence[Leaderboard], reach: in
         "title": board.title, "result": make_result(board, boards), "metric_label": board.metric_label,
         "decimals": board.decimals, "better": board.better,
         "n_items": comparison.n_items, "alpha": comparison.alpha, "confidence": comparison.confidence,
-        "corrected": comparison.correction != "none", "unit": comparison.unit,
+        "corrected": comparison.correction != "none" and comparison.family_size > 1, "unit": comparison.unit,
         "n": n, "columns": [column.name for column in select_fields(board, "page")],
         "headings": make_page_headings(board), "standings": standings, "numbers": _select_numbers(board),
         "undecided": make_column(_count_undecided(board)), "n_pairs": len(board.decisions),

@@ -119,6 +119,18 @@ def test_items_are_selected_by_the_systems_that_are_correct(open_page):
     assert listed.all_inner_texts() == ["i1", "i3"]
 
 
+def test_two_systems_are_chosen_without_a_choice(open_page):
+    """Both answer i1 and i2 differently; a single pair needs no correction."""
+    items = [labels("i1", "yes", {"oak": "yes", "elm": "no"}), labels("i2", "yes", {"oak": "no", "elm": "yes"})]
+    page = open_page(replace(contents(items=items), boards=[leaderboard(["oak", "elm"])]))
+    assert page.locator("#versus-metrics tbody tr").count() == 1
+    assert "They answer 2 of 2 items below differently" in page.locator("#versus-body").inner_text()
+    assert page.get_by_label("System A", exact=True).input_value() == "oak"
+    page.get_by_label("Show", exact=True).select_option("second")
+    assert page.locator("#item-list summary b").all_inner_texts() == ["i2"]
+    assert page.locator("#p-values").is_hidden()
+
+
 def test_texts_are_only_better_or_worse(open_page):
     items = [translations("i1", {"gold": "x"}, {"oak": "x", "elm": "y"})]
     page = open_page(contents(items=[*items, replace(items[0], item="i2")]), "#a=oak&b=elm&correct=first")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from registry.files import replace_files
 from registry.rendering.table import format_p_value
 from registry.reports.page import page, pair_file, pair_files
-from registry.reports.page.data import pack_decimals, pack_p_values
+from registry.reports.page.data import pack_decimals, pack_p_values, round_p_values
 from registry.reports.page.html import make_page_data
 from tests.reports.boards import HOSTILE, changed
 from tests.reports.page.contents import contents
@@ -63,6 +63,7 @@ def test_people_see_packed_p_values_as_if_they_were_rounded_once(digits, decimal
     """Ties are left out: which side a float is on depends on its last bit."""
     p = digits * 10.0**-(decimals + 3) * (1 + error)
     (found,) = read_again(pack_p_values(np.array([p])))
+    assert round_p_values(np.array([p])) == [found]
     if p < 0.9999:  # larger ones have five digits
         assert float(format_p_value(found)) == float(format_p_value(p))  # just below 0.001 the notation may differ
 

@@ -495,6 +495,7 @@
     if (!placesByBoard.has(board)) placesByBoard.set(board, new Map(range(board.n).map((place) => [numberOf(board.standings, place), place])));
     return placesByBoard.get(board).get(n);
   }
+  var chosenNames = (board) => board.n === 2 && !view.a && !view.b ? [nameOf(numberOf(board.standings, 0)), nameOf(numberOf(board.standings, 1))] : [view.a, view.b];
   var systemLink = (n, shown2 = nameOf(n)) => n === void 0 ? nameElement(shown2) : el("a", { class: "to-system", href: hrefWith({ system: nameOf(n) }) }, nameElement(shown2));
 
   // registry/reports/page/scripts/listing.js
@@ -1125,7 +1126,7 @@
     const path = (chosen, mark) => points.filter(({ k }) => chosen(k)).map(({ x: px, y: py }) => `M${px.toFixed(1)} ${py.toFixed(1)}${mark}`).join("");
     const beyond = (k) => all.difference(k) > high, dots = (chosen) => path((k) => chosen(k) && !beyond(k), "h0");
     const arrows = (chosen) => path((k) => chosen(k) && beyond(k), "m4 0l-8-4v8z");
-    const label = (p) => `${p === LEAST ? "≤ " : ""}${p}`;
+    const label = (p) => `${p === LEAST ? "≤ " : ""}${p < 1e-3 ? p.toExponential() : p}`;
     const level = y(board.alpha), gains = roundTicks(0, high, width / 90);
     const drawn = svg(
       "svg",
@@ -1458,6 +1459,7 @@
       return { ...item, responses: responses.filter(({ by }) => by.length).sort(better) };
     });
     return {
+      board,
       kind: all.kind,
       metric: board.metric,
       sign,
@@ -1476,7 +1478,7 @@
     return `${given.join(", ")}; gold “${answerName(item, 0)}”`;
   }
   var responseOf = (item, n) => item.responses.findIndex((response) => response.by.includes(n));
-  var chosenRuns = (itemSet) => [view.a, view.b].map((name) => systemNumbers.get(name)).filter((system) => system !== void 0).map((system) => range(itemSet.names.length).filter((n) => itemSet.takesPart(n) && itemSet.systemOf(n) === system)).filter((runs) => runs.length);
+  var chosenRuns = (itemSet) => chosenNames(itemSet.board).map((name) => systemNumbers.get(name)).filter((system) => system !== void 0).map((system) => range(itemSet.names.length).filter((n) => itemSet.takesPart(n) && itemSet.systemOf(n) === system)).filter((runs) => runs.length);
   var responsesBy = (item, runs) => String([...new Set(runs.map((n) => responseOf(item, n)))].sort());
   var isAnsweredDifferently = (item, chosen) => chosen.length === 2 && responsesBy(item, chosen[0]) !== responsesBy(item, chosen[1]);
   var isCorrect = (item, runs) => runs.every((n) => {
@@ -2043,8 +2045,7 @@
     })];
     byId("versus-bar").replaceChildren(...[["First system", "a"], ["Second system", "b"]].map(([label, side]) => selectOf(label, options, view[side], (value) => chooseTwo(board, { [side]: value }))));
     byId("versus-bar").hidden = board.n === 2;
-    const names = board.n === 2 && !view.a && !view.b ? options.slice(1).map(([name]) => name) : [view.a, view.b];
-    const two = names.map((name) => systemNumbers.get(name));
+    const two = chosenNames(board).map((name) => systemNumbers.get(name));
     const both = two.every((n) => n !== void 0 && placeOn(board, n) !== void 0) && two[0] !== two[1];
     byId("versus").classList.toggle("unprinted", !both);
     byId("versus-body").replaceChildren(...(both ? [compareScores(board, two[0], two[1]), ...regionsOf(board, two[0], two[1]), countDifferingItems(board)] : [el("p", { class: "quiet" }, "Choose two systems to see their difference by every metric, and the answers that only one of them gives.")]).filter((node) => node != null));
@@ -2233,12 +2234,12 @@
     const present = new Set(range(itemSet.names.length).filter(itemSet.takesPart).map(itemSet.systemOf));
     const systems = [["", "all"], ...[...present].filter((n) => n !== void 0).map((n) => [nameOf(n), nameOf(n)])];
     const side = (key) => (value) => chooseTwo(board, { [key]: value });
-    const chosen = chosenRuns(itemSet), facets = board.facet ? [] : [...new Set(itemSet.items.flatMap((item) => item.facets))].sort();
+    const chosen = chosenRuns(itemSet), [a, b] = chosenNames(board), facets = board.facet ? [] : [...new Set(itemSet.items.flatMap((item) => item.facets))].sort();
     const find = el("input", { type: "search", autocomplete: "off", value: view.find, placeholder: "words, answers, names" });
     find.addEventListener("input", () => changed("find")(find.value));
     byId("items-bar").replaceChildren(
-      selectOf("System A", systems, view.a, side("a")),
-      selectOf("System B", systems, view.b, side("b")),
+      selectOf("System A", systems, a, side("a")),
+      selectOf("System B", systems, b, side("b")),
       ...itemSet.items.length > 1 && chosen.length ? [selectOf("Show", correctnessChoices(itemSet, chosen), view.correct, changed("correct"))] : [],
       ...itemSet.items.length > 1 ? [selectOf("Order", ITEM_ORDERS, view.order, changed("order"))] : [],
       ...facets.length > 1 ? [selectOf("Items on", [["", "all"], ...facets.map((facet) => [facet, facet])], view.on, changed("on"))] : [],

@@ -27,7 +27,7 @@ function drawGains(board, all) {
     .map(({ x: px, y: py }) => `M${px.toFixed(1)} ${py.toFixed(1)}${mark}`).join("");
   const beyond = k => all.difference(k) > high, dots = chosen => path(k => chosen(k) && !beyond(k), "h0");
   const arrows = chosen => path(k => chosen(k) && beyond(k), "m4 0l-8-4v8z");
-  const label = p => `${p === LEAST ? "≤ " : ""}${p}`;
+  const label = p => `${p === LEAST ? "≤ " : ""}${p < 0.001 ? p.toExponential() : p}`;
   const level = y(board.alpha), gains = roundTicks(0, high, width / 90);
   const drawn = svg("svg", { viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" },
     range(decades + 1).map(n => acrossAt(width, y(+`1e-${n}`), label(+`1e-${n}`))),

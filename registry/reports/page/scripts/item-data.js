@@ -2,8 +2,8 @@
 // Items and the responses to them, as the modules that draw them need them.
 
 import { el } from "./dom.js";
-import { data, view } from "./state.js";
-import { numberOf, systemNumbers } from "./systems.js";
+import { data } from "./state.js";
+import { chosenNames, numberOf, systemNumbers } from "./systems.js";
 import { cellAt, harmless, range } from "./values.js";
 
 const RESPONSE_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -27,7 +27,8 @@ export function itemsOf(board) {
     }
     return { ...item, responses: responses.filter(({ by }) => by.length).sort(better) };
   });
-  return { kind: all.kind, metric: board.metric, sign, names: all.names, takesPart, systemOf: n => numberOf(all, n, "teams", "systems"), leftOut: all.left_out,
+  return { board, kind: all.kind, metric: board.metric, sign,
+    names: all.names, takesPart, systemOf: n => numberOf(all, n, "teams", "systems"), leftOut: all.left_out,
     items: items.filter(({ responses }) => responses.length > 1) };
 }
 
@@ -45,7 +46,7 @@ export function wordsOf(itemSet, item) {
 export const responseOf = (item, n) => item.responses.findIndex(response => response.by.includes(n));
 
 // The runs of each of the chosen systems.
-export const chosenRuns = itemSet => [view.a, view.b].map(name => systemNumbers.get(name)).filter(system => system !== undefined)
+export const chosenRuns = itemSet => chosenNames(itemSet.board).map(name => systemNumbers.get(name)).filter(system => system !== undefined)
   .map(system => range(itemSet.names.length).filter(n => itemSet.takesPart(n) && itemSet.systemOf(n) === system)).filter(runs => runs.length);
 
 // The numbers of the responses that some runs give.

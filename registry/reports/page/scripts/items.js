@@ -7,7 +7,7 @@ import { gridParts, numberParts, rankingParts, treeParts } from "./item-drawings
 import { spanParts, stripParts, textBases, textParts } from "./item-texts.js";
 import { fixed } from "./numbers.js";
 import { setView, view, viewChanges } from "./state.js";
-import { nameOf } from "./systems.js";
+import { chosenNames, nameOf } from "./systems.js";
 import { harmless, range, visible } from "./values.js";
 import { chooseTwo } from "./versus.js";
 
@@ -96,11 +96,11 @@ function drawItemsBar(board, itemSet) {
   const present = new Set(range(itemSet.names.length).filter(itemSet.takesPart).map(itemSet.systemOf));
   const systems = [["", "all"], ...[...present].filter(n => n !== undefined).map(n => [nameOf(n), nameOf(n)])];
   const side = key => value => chooseTwo(board, { [key]: value });
-  const chosen = chosenRuns(itemSet), facets = board.facet ? [] : [...new Set(itemSet.items.flatMap(item => item.facets))].sort();
+  const chosen = chosenRuns(itemSet), [a, b] = chosenNames(board), facets = board.facet ? [] : [...new Set(itemSet.items.flatMap(item => item.facets))].sort();
   const find = el("input", { type: "search", autocomplete: "off", value: view.find, placeholder: "words, answers, names" });
   find.addEventListener("input", () => changed("find")(find.value));
   byId("items-bar").replaceChildren(
-    selectOf("System A", systems, view.a, side("a")), selectOf("System B", systems, view.b, side("b")),
+    selectOf("System A", systems, a, side("a")), selectOf("System B", systems, b, side("b")),
     ...(itemSet.items.length > 1 && chosen.length ? [selectOf("Show", correctnessChoices(itemSet, chosen), view.correct, changed("correct"))] : []),
     ...(itemSet.items.length > 1 ? [selectOf("Order", ITEM_ORDERS, view.order, changed("order"))] : []),
     ...(facets.length > 1 ? [selectOf("Items on", [["", "all"], ...facets.map(facet => [facet, facet])], view.on, changed("on"))] : []),

@@ -4,7 +4,7 @@
 
 import { byId, el, nameElement } from "./dom.js";
 import { counted } from "./numbers.js";
-import { boardHeading, data, hrefWith } from "./state.js";
+import { boardHeading, data, hrefWith, view } from "./state.js";
 import { cellAt, range, visible } from "./values.js";
 
 /**
@@ -120,6 +120,14 @@ export function placeOn(board, n) {
   if (!placesByBoard.has(board)) placesByBoard.set(board, new Map(range(board.n).map(place => [numberOf(board.standings, place), place])));
   return placesByBoard.get(board).get(n);
 }
+
+/**
+ * The names of the two systems that the view chooses; both systems of a leaderboard with two if it chooses none.
+ * @param {import("./types").Board} board
+ * @returns {[string, string]}
+ */
+export const chosenNames = board => (board.n === 2 && !view.a && !view.b
+  ? [nameOf(numberOf(board.standings, 0)), nameOf(numberOf(board.standings, 1))] : [view.a, view.b]);
 
 /**
  * @param {any} n

@@ -7,7 +7,7 @@ import { drawItems } from "./items.js";
 import { counted, fixed, percent, withMinus } from "./numbers.js";
 import { boardPairs, pairFigures } from "./pairs.js";
 import { boardHeading, data, hrefWith, pairHeading, setView, view, viewOf, WHOLE } from "./state.js";
-import { nameOf, numberOf, placeOn, systemNumbers } from "./systems.js";
+import { chosenNames, nameOf, numberOf, placeOn, systemNumbers } from "./systems.js";
 import { cellAt, range, visible } from "./values.js";
 
 // Keeps the focus on the control that was used.
@@ -41,8 +41,7 @@ export function drawVersus(board) {
   byId("versus-bar").replaceChildren(...[["First system", "a"], ["Second system", "b"]].map(([label, side]) =>
     selectOf(label, options, view[side], value => chooseTwo(board, { [side]: value }))));
   byId("versus-bar").hidden = board.n === 2;
-  const names = board.n === 2 && !view.a && !view.b ? options.slice(1).map(([name]) => name) : [view.a, view.b];
-  const two = names.map(name => systemNumbers.get(name));
+  const two = chosenNames(board).map(name => systemNumbers.get(name));
   const both = two.every(n => n !== undefined && placeOn(board, n) !== undefined) && two[0] !== two[1];
   byId("versus").classList.toggle("unprinted", !both);
   byId("versus-body").replaceChildren(...(both ? [compareScores(board, two[0], two[1]), ...regionsOf(board, two[0], two[1]), countDifferingItems(board)]
