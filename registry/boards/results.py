@@ -14,42 +14,43 @@ from registry.errors import counted
 from registry.rendering.table import format_interval, format_p_value, make_number_format
 from registry.significance import CORRECTIONS
 
-_MOST_NAMES = 3  # in a sentence
+_MOST_NAMES = 4  # in a sentence
 
 
 def describe_result(board: Leaderboard) -> str:
     """Return the result of a leaderboard in one sentence.
 
-    The sentence is empty if no two ranked systems are compared.
+    A system may be the first if no other system is significantly better, or if its rank range begins with 1 and comes
+    from a test of ranks. The sentence is empty if no two ranked systems are compared.
     """
     ranked = [place for place, standing in enumerate(board.standings) if standing.rank is not None]
     if len(board.standings) == 2 and len(board.decisions) == 1:
         return _describe_pair(board, board.decisions[0])
     if len(ranked) < 2 or not board.decisions:
         return ""
-    names = [board.standings[place].display_name for place in ranked]
-    differs = np.zeros((len(board.standings),) * 2, dtype=bool)
-    significant = board.decisions.select(board.decisions.significant)
-    differs[significant.a, significant.b] = differs[significant.b, significant.a] = True
-    differs = differs[np.ix_(ranked, ranked)]
-    systems = f"{'' if len(ranked) == len(board.standings) else 'ranked '}systems"
-    n_equal = sum(board.standings[place].rank == 1 for place in ranked)
-    if n_equal > 1:
-        best = f"{_join_names(names[:n_equal])} have the same, best score" if n_equal <= _MOST_NAMES else (
-            f"{n_equal} systems have the same, best score")
-        return f"{best}." if differs.any() else f"{best}; no two of the {len(names)} {systems} differ significantly."
-    if not differs.any():
-        return f"{names[0]} has the best score, but no two of the {len(names)} {systems} differ significantly."
-    rivals = [name for name, is_worse in zip(names[1:], differs[0, 1:], strict=True) if not is_worse]
-    if not rivals:
-        return f"{names[0]} is significantly better than all other {systems}."
-    n_worse = len(names) - 1 - len(rivals)
-    if not n_worse:
-        return f"{names[0]} has the best score, but is not significantly better than any other {systems[:-1]}."
-    if len(rivals) <= _MOST_NAMES:
-        return f"{names[0]} is significantly better than all other {systems} except {_join_names(rivals)}."
-    return (f"{names[0]} has the best score, and is significantly better than {n_worse} of the {len(names) - 1} other "
-            f"{systems}.")
+    significant = board.decisions.select(board.decisions.significant & np.isin(board.decisions.a, ranked)
+                                         & np.isin(board.decisions.b, ranked))
+    systems = f"{len(ranked)} {'' if len(ranked) == len(board.standings) else 'ranked '}systems"
+    has_own_test = board.ranks in ("simultaneous", "bootstrap")
+    beaten = set(significant.b.tolist()) if not has_own_test else {
+        place for place in ranked if (board.rank_ranges[place] or (1, 1))[0] > 1}
+    first = [board.standings[place].display_name for place in ranked if place not in beaten]
+    equal = [board.standings[place].display_name for place in ranked if board.standings[place].rank == 1]
+    if len(equal) == 1:
+        best = f"{equal[0]} has the best score"
+    else:
+        named = _join_names(equal) if len(equal) <= _MOST_NAMES else f"{len(equal)} systems"
+        best = f"{named} have the same, best score"
+    if not len(significant) and not has_own_test:
+        return f"No two of the {systems} differ significantly; {best}."
+    if len(first) > 1:
+        named = _join_names(first) if len(first) <= _MOST_NAMES else str(len(first))
+        return f"No single winner: {named} of the {systems} may be first; {best}."
+    if has_own_test:
+        return f"Only {first[0]} of the {systems} may be first."
+    if np.count_nonzero(significant.a == ranked[0]) == len(ranked) - 1:
+        return f"{first[0]} is significantly better than all other {systems.partition(' ')[2]}."
+    return f"{first[0]} is the only one of the {systems} that no other system beats significantly."
 
 
 def _join_names(names: list[str]) -> str:

@@ -23,7 +23,7 @@ from registry.cli.options import (
     make_execution,
 )
 from registry.cli.study import make_archive, report_unstored
-from registry.errors import MismatchError, UnknownNameError
+from registry.errors import InputError, MismatchError, listed
 
 if TYPE_CHECKING:
     from registry.studies.run import StudyResult
@@ -65,10 +65,10 @@ def gate(
     database = find_private_database(db, public=False)
     with database.reading() as connection:
         tasks = [row.slug for row in catalog.tasks(connection, task)]
-    if len(tasks) != 1:
-        if not tasks:
-            raise MismatchError("the registry has no task; `registry run MANIFEST` stores one")
-        raise UnknownNameError("task", "", tasks)
+    if not tasks:
+        raise MismatchError("the registry has no task; `registry run MANIFEST` stores one")
+    if len(tasks) > 1:
+        raise InputError(f"the registry has {len(tasks)} tasks ({listed(tasks, 5)}); select one by --task")
     archive = make_archive(database, repr(study), tasks[0])
     settings: dict[str, float] = {} if alpha is None else {"alpha": alpha}
     execution = make_execution(workers, None, None, quiet=quiet)
@@ -80,20 +80,18 @@ def gate(
         junit.write_bytes(_render_junit(result))
         report(f"written: {junit}")
     print_tables([study_table(result)], format_)
-    raise typer.Exit(EXIT_STATUSES[result.finding.tables["gate"][0]["verdict"]])
+    raise typer.Exit(EXIT_STATUSES[result.finding.tables["criteria"][0]["gate"]])
 
 
 def _render_junit(result: StudyResult) -> bytes:
-    """Return the verdicts as JUnit XML: a failed criterion is a failure, an undecided one is skipped."""
+    """Return the verdicts as JUnit XML; criteria that do not pass are failures of the type `fail` or `undecided`."""
     rows = result.finding.tables["criteria"]
     suite = Xml.Element("testsuite", name=f"gate {result.task}", tests=str(len(rows)), errors="0",
-                        failures=str(sum(row["verdict"] == "fail" for row in rows)),
-                        skipped=str(sum(row["verdict"] == "undecided" for row in rows)))
+                        failures=str(sum(row["verdict"] != "pass" for row in rows)))
     for row in rows:
         case = Xml.SubElement(suite, "testcase", name=str(row["metric"]), classname=f"{result.task}.{row['test_set']}")
-        text = f"difference {row['difference']:.4f}, p = {row['p_value']}, p of a loss = {row['p_loss']}"
         if row["verdict"] != "pass":
-            kind = "failure" if row["verdict"] == "fail" else "skipped"
-            Xml.SubElement(case, kind, message=f"{row['verdict']}: {text}")
+            text = f"{row['verdict']}: difference {row['difference']:.4f} from {row['base']:.4f}"
+            Xml.SubElement(case, "failure", type=row["verdict"], message=text)
     document: bytes = Xml.tostring(suite, encoding="utf-8", xml_declaration=True)
     return document

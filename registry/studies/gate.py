@@ -78,6 +78,11 @@ class Gate(BoardStudy):
         reduced = [pair for key in keys if (pair := self._select_pair(key)) is not None]
         if not reduced:
             raise MismatchError(f"{self.base} and {self.candidate} are on no test set together")
+        compared = {key.name for key in reduced}
+        if absent := [key.name for key in keys if key.name not in compared
+                      and any(_matches(member, self.base) for member in key.members)]:
+            raise InputError(f"{self.candidate} has no score on {listed(absent, 4)}, where {self.base} has one; submit "
+                             "and score it there, or select test sets by --test-set")
         chosen = [member.submission_id for member in reduced[0].members]
         attributes = catalog.submission_attributes(connection, chosen)
         yield BoardSubject(self, tuple(reduced), {systems[n].name: values for n, values in attributes.items()}, request)
@@ -104,8 +109,8 @@ class Gate(BoardStudy):
         rows = [self._make_row(row, test, adjusted.get(n), alpha) for n, (row, test) in enumerate(compared)]
         verdicts = [row["verdict"] for row in rows]
         verdict = "fail" if "fail" in verdicts else "pass" if all(v == "pass" for v in verdicts) else "undecided"
-        return Finding({"criteria": rows, "gate": [{"verdict": verdict, "alpha": alpha}]},
-                       self._describe(verdict, rows, alpha))
+        rows = [row | {"gate": verdict, "alpha": alpha} for row in rows]
+        return Finding({"criteria": rows}, self._describe(verdict, rows, alpha))
 
     def _compare(self, board: Board, case: Case) -> tuple[Row, MarginTest | None]:
         """Test one criterion; return its row without the verdict, and the test if there are enough units."""
@@ -114,6 +119,11 @@ class Gate(BoardStudy):
             raise InputError('the gate requires fixed runs; set runs = "fixed"')
         candidate = [_matches(member, self.candidate) for member in board.members].index(True)
         observed = Observed.compare(matrix, [(candidate, 1 - candidate)])[0]
+        low, high = matrix.score_range
+        if self.margin is not None and self.margin >= high - low:
+            raise InputError(
+                f"--margin {self.margin:g}: scores of {board.key.metric.alias} are from {low:g} to {high:g}, so "
+                f"{self.margin:g} points of 100 are {self.margin * (high - low) / 100:g}")
         test = None if math.isnan(observed.difference) else compare_with_margin(
             observed, self.margin or 0.0, case.settings)
         scores = matrix.observed.tolist()
@@ -134,25 +144,25 @@ class Gate(BoardStudy):
 
     def _describe(self, verdict: str, rows: list[Row], alpha: float) -> list[str]:
         level = f"{100 * alpha:.3g} %"
-        n = counted(len(rows), "criterion", "criteria")
-        accepted = "" if self.margin is None else f" by more than the margin of {self.margin:g}"
-        failed = [f"{row['metric']} on {row['test_set']}" for row in rows if row["verdict"] == "fail"]
-        open_ = [f"{row['metric']} on {row['test_set']}" for row in rows if row["verdict"] == "undecided"]
+        accepted = "" if self.margin is None else f" by more than {self.margin:g}"
+        names = {kind: listed([f"{row['metric']} on {row['test_set']}" for row in rows if row["verdict"] == kind], 4)
+                 for kind in VERDICTS}
+        each = f"{names['pass']}, at {level}" if len(rows) == 1 else f"all {len(rows)} criteria, each at {level}"
         if verdict == "fail":
-            sentences = [f"fail: {self.candidate} is worse than {self.base}{accepted} by {listed(failed, 4)} "
-                         f"(at {level} after Holm's correction over {n})."]
-        elif verdict == "pass":
+            return [f"fail: {self.candidate} is worse than {self.base}{accepted}, by {names['fail']} (at {level} after "
+                    f"Holm's correction over {counted(len(rows), 'criterion', 'criteria')})."]
+        if verdict == "pass":
             gain = "is better than" if self.superior else f"is not worse{accepted} than"
-            all_criteria = f"{n} at {level}" if len(rows) == 1 else f"all {n}, each at {level}"
-            sentences = [f"pass: {self.candidate} {gain} {self.base}, by {all_criteria}."]
-        else:
-            sentences = [f"undecided: {listed(open_, 4)} {'shows' if len(open_) == 1 else 'show'} neither."]
-            if self.margin is None and not self.superior:
-                sentences.append("Without a margin or a required gain, the gate cannot pass; declare one of them.")
-            needed = [row["needed_units"] for row in rows if row["needed_units"] is not None]
-            if needed:
-                sentences.append(f"If both systems are equally good, {max(needed):,} units give a power of "
-                                 f"{100 * _POWER:g} %.")
+            return [f"pass: {self.candidate} {gain} {self.base}, by {each}."]
+        sentences = [f"undecided: by {names['undecided']}, the data show neither that {self.candidate} is good enough "
+                     f"nor that it is worse than {self.base}{accepted}."]
+        if self.margin is None and not self.superior:
+            sentences.append("Without a margin or a required gain, the gate cannot pass; declare one of them.")
+        needed = [row for row in rows if row["needed_units"] is not None]
+        if needed:
+            most = max(needed, key=lambda row: row["needed_units"])
+            sentences.append(f"If both systems are equally good, a power of {100 * _POWER:g} % needs "
+                             f"{most['needed_units']:,} units on {most['test_set']} (now {most['units']:,}).")
         return sentences
 
 

@@ -15,6 +15,7 @@ from registry.boards.results import describe_result, select_pair
 from tests.reports.boards import changed, leaderboard
 
 NAMES = [f"h{n}" for n in range(8)]
+ALL = set(combinations(range(8), 2))
 
 
 def describe(undecided, n=8, equal=1, n_ranked=None):
@@ -25,45 +26,58 @@ def describe(undecided, n=8, equal=1, n_ranked=None):
     return describe_result(replace(board, standings=tuple(standings)))
 
 
-ALL = set(combinations(range(8), 2))
-
-
 @pytest.mark.parametrize(("undecided", "result"), [
     (set(), "h0 is significantly better than all other systems."),
     ({(1, 2), (3, 4)}, "h0 is significantly better than all other systems."),
-    ({(0, 1)}, "h0 is significantly better than all other systems except h1."),
-    ({(0, 1), (0, 2), (0, 4)}, "h0 is significantly better than all other systems except h1, h2 and h4."),
-    ({(0, n) for n in range(1, 5)},
-     "h0 has the best score, and is significantly better than 3 of the 7 other systems."),
-    ({(0, n) for n in range(1, 8)}, "h0 has the best score, but is not significantly better than any other system."),
-    (ALL, "h0 has the best score, but no two of the 8 systems differ significantly."),
+    ({(0, 1)}, "No single winner: h0 and h1 of the 8 systems may be first; h0 has the best score."),
+    ({(0, 1), (0, 2), (0, 4), (1, 2), (1, 4), (2, 4), (3, 4)},
+     "No single winner: h0, h1, h2 and h4 of the 8 systems may be first; h0 has the best score."),
+    ({(a, b) for a, b in ALL if b < 6}, "No single winner: 6 of the 8 systems may be first; h0 has the best score."),
+    ({(0, 2)}, "h0 is the only one of the 8 systems that no other system beats significantly."),
+    (ALL, "No two of the 8 systems differ significantly; h0 has the best score."),
 ])
-def test_the_result_is_about_the_best_system(undecided, result):
+def test_the_result_is_about_the_best_systems(undecided, result):
     assert describe(undecided) == result
 
 
+@pytest.mark.parametrize(("lows", "result"), [
+    ([1, 1, 3], "No single winner: h0 and h1 of the 3 systems may be first; h0 has the best score."),
+    ([1, 2, 2], "Only h0 of the 3 systems may be first."),
+])
+def test_ranks_of_their_own_test_decide_who_may_be_first(lows, result):
+    board = leaderboard(NAMES[:3], significant=lambda a, b: True)
+    standings = [replace(standing, simultaneous_low=low, simultaneous_high=3)
+                 for standing, low in zip(board.standings, lows, strict=True)]
+    assert describe_result(replace(board, standings=tuple(standings), ranks="simultaneous")) == result
+
+
 def test_equal_scores_share_the_first_place():
-    assert describe({(0, 1)}, equal=2) == "h0 and h1 have the same, best score."
-    assert describe(ALL, equal=2) == (
-        "h0 and h1 have the same, best score; no two of the 8 systems differ significantly.")
-    assert describe({(0, n) for n in range(1, 5)}, equal=5) == "5 systems have the same, best score."
+    assert describe({(0, 1)}, equal=2) == (
+        "No single winner: h0 and h1 of the 8 systems may be first; h0 and h1 have the same, best score.")
+    assert describe(ALL, equal=5) == (
+        "No two of the 8 systems differ significantly; 5 systems have the same, best score.")
 
 
 def test_systems_without_a_rank_are_left_out():
     assert describe({(0, 3)}, n=4, n_ranked=3) == "h0 is significantly better than all other ranked systems."
+    assert describe({(0, 1)}, n=4, n_ranked=2) == (
+        "No two of the 2 ranked systems differ significantly; h0 has the best score.")
     assert describe(set(), n=3, n_ranked=1) == ""
 
 
 @given(st.sets(st.sampled_from(sorted(ALL))))
-def test_the_sentence_counts_the_systems_that_the_best_one_beats(undecided):
-    result, rivals = describe(undecided), {b for a, b in undecided if a == 0}
-    if "no two" in result:
+def test_the_sentence_names_the_systems_that_nobody_beats(undecided):
+    result = describe(undecided)
+    first = {b for b in range(8) if all((a, b) in undecided for a in range(b))}
+    if found := re.search(r"winner: (\d) of", result):
+        assert int(found[1]) == len(first) > 4
+    elif "winner" in result:
+        assert {int(n) for n in re.findall(r"h(\d)", result)} == first
+    elif "No two" in result:
         assert undecided == ALL
-    elif found := re.search(r"(\d) of the 7", result):
-        assert int(found[1]) == 7 - len(rivals)
     else:
-        named = {int(n) for n in re.findall(r"h(\d)", result)} - {0}
-        assert named == rivals if "any other" not in result else len(rivals) == 7
+        assert first == {0}
+        assert ("all other" in result) == (not any(a == 0 for a, b in undecided))
 
 
 def change_pair(**values):

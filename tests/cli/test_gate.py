@@ -5,6 +5,7 @@ from xml.etree import ElementTree as Xml
 import pytest
 
 from registry.significance.margins import exact_p_value
+from tests.label_tasks import second_test_set
 
 ITEMS = [f"i{n:03}" for n in range(200)]
 WRONG = {"base": set(ITEMS[:40]), "same": set(ITEMS[2:42]), "good": set(ITEMS[:10]), "bad": set(ITEMS[:90])}
@@ -60,15 +61,34 @@ def test_a_verdict_is_stored_once_and_verified(gated, registry):
 def test_junit_has_a_case_for_each_criterion(gated, registry):
     registry("gate", "base", "bad", "--margin", "0.02", "--junit", "gate.xml", exit_code=4)
     suite = Xml.parse("gate.xml").getroot()
-    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("1", "1", "0")
-    assert suite[0][0].tag == "failure"
+    assert (suite.get("tests"), suite.get("failures")) == ("1", "1")
+    assert suite[0][0].get("type") == "fail"
+    registry("gate", "base", "same", "--superior", "--junit", "gate.xml", exit_code=6)
+    assert Xml.parse("gate.xml").getroot()[0][0].get("type") == "undecided"
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
     (["base", "nobody"], "unknown system 'nobody'"),
     (["base", "good", "--margin", "-1"], "expected a number above 0"),
+    (["base", "good", "--margin", "2"], "scores of acc are from 0 to 1, so 2 points of 100 are 0.02"),
     (["base", "good", "--margin", "0.1", "--superior"], "give one of them"),
     (["base", "base"], "on no test set together"),
 ])
 def test_bad_requests_name_the_remedy(arguments, message, gated, registry):
     assert message in registry("gate", *arguments, exit_code=None).stderr
+
+
+def test_a_test_set_that_the_candidate_lacks_is_no_pass(task, registry):
+    """The base is on two test sets, the candidate on one."""
+    task.documents = {}
+    task.extra = second_test_set("gold.tsv", 'file = "dev/{system}.tsv"')
+    manifest = task.write()
+    manifest.write_text(manifest.read_text().replace('file = "systems/{system}.tsv"',
+                                                     'file = "systems/{system}.tsv"\ntest_set = "test"'))
+    (task.folder / "dev").mkdir()
+    (task.folder / "dev" / "a.tsv").write_bytes((task.folder / "systems" / "a.tsv").read_bytes())
+    registry("run", manifest)
+    refused = registry("gate", "a", "b", "--margin", "0.5", exit_code=3).stderr
+    assert "b has no score on" in refused
+    assert "--test-set" in refused
+    registry("gate", "a", "b", "--margin", "0.5", "--test-set", "test", exit_code=None)
