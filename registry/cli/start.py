@@ -51,11 +51,11 @@ Item = Annotated[list[str] | None, typer.Option("--item", metavar="COLUMN", help
 InOrder = Annotated[bool, typer.Option("--in-order", help=(
     "Items have no ids; all files list them in the same order."))]
 Label = Annotated[list[str] | None, typer.Option("--label", metavar="COLUMN", help=(
-    "The column of labels; twice: the gold's column, then the systems'."))]
+    "The column of labels; repeated: the gold's column, then the systems'."))]
 Score = Annotated[list[str] | None, typer.Option("--score", metavar="COLUMN", help=(
-    "The column of numbers; twice: the gold's column, then the systems'."))]
+    "The column of numbers; repeated: the gold's column, then the systems'."))]
 Text = Annotated[list[str] | None, typer.Option("--text", metavar="COLUMN", help=(
-    "The column of texts; twice: the gold's column, then the systems'."))]
+    "The column of texts; repeated: the gold's column, then the systems'."))]
 Column = Annotated[list[str] | None, typer.Option("--system", metavar="COLUMN", help=(
     "In a table with all systems, the column of one, or a pattern such as 'run_*'; repeatable."))]
 By = Annotated[str | None, typer.Option("--by", metavar="COLUMN", help=(

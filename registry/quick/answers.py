@@ -409,9 +409,8 @@ def _choose_same_items(table: Table, gold: Table, columns: Sequence[str], reques
         if table.header is False and not table.is_lines and 2 * len(shared & {*table.cells(table.names[0])}) > len(
                 table.rows):
             return [table.names[0]]
-    questions.add(f"no column of {table.document.path} ({table.preview()}) has the name of the gold's column of "
-                  "items", {
-        "--item COLUMN": "a name or number that all files have"})
+    questions.add("no column has the name of the gold's column of items", {
+        "--item COLUMN": "a name or number that all files have; if there is none, rename the column"}, (table.document.path, table.preview()))
     return []
 
 
@@ -456,6 +455,10 @@ def _choose_values(gold: Table, system_tables: Sequence[Table], items: list[str]
         lists = [value if value in table.nested else next(iter(_find_label_lists(table)), None)
                  for table in system_tables]
         return value, "label", [require_list(table, name) for table, name in zip(system_tables, lists, strict=True)]
+    named = list(request.value[1][1:]) if request.value is not None else []
+    for name in named:
+        if not any(table.column(name) for table in system_tables):
+            require_column(system_tables[0], name)
     likely = [_choose_system_value(table, gold, value, keys, items, request, None) for table, keys in zip(
         system_tables, own_items, strict=True)]
     answers = [[cell for name in ([column] if column else table.names) if name not in keys
@@ -473,9 +476,10 @@ def _choose_values(gold: Table, system_tables: Sequence[Table], items: list[str]
            for column, table, keys in zip(likely, system_tables, own_items, strict=True)]
     for table, keys, column in zip(system_tables, own_items, columns, strict=True):
         if column is None:
-            questions.add(f"the column of the system's answers in {table.document.path} ({table.preview()}) is open", {
-                f"{option(OPTION[kind], value)} {option(OPTION[kind], name)}": "" for name in table.names
-                if name not in keys})
+            candidates = [name for name in table.names if name not in keys]
+            questions.add("the column of the system's answers is open", {
+                " ".join(option(OPTION[kind], column) for column in (value, *named, name)): "" for name in candidates},
+                (table.document.path, table.preview(candidates)))
             return value, kind, []
     return value, kind, [column for column in columns if column is not None]
 
@@ -599,13 +603,9 @@ def _choose_system_value(table: Table, gold: Table, value: str, items: Sequence[
         len({*table.cells(name)}) == 1 and has_role(name, "system", "run"))]
     if request.value is not None:
         names = request.value[1]
-        for name in reversed(names):
-            column = table.column(name)
-            if column in rest and not (len(names) == 1 and table.header and gold.header and column != value
-                                      and value == name):
-                return column
-        if len(names) > 1:
-            return require_column(table, names[1])
+        column = next((column for name in names[1:] or names if (column := table.column(name)) in rest), None)
+        if column is not None:
+            return column
     if len(rest) == 1:
         return rest[0]
     if not rest and not repeats_gold:
@@ -825,7 +825,9 @@ def plan_tables(gold: Table, items: list[str], value: str, kind: Kind,
     roles = [option("--item", name) for name in items] or ["--in-order"]
     columns = {column for *_, column in systems}
     roles.append(option(OPTION[kind], value))
-    if len(columns) == 1 and columns != {value}:
+    if request.value is not None and len(request.value[1]) > 1:
+        roles += [option(OPTION[kind], name) for name in request.value[1][1:]]
+    elif len(columns) == 1 and columns != {value}:
         roles.append(option(OPTION[kind], next(iter(columns))))
     form = make_layout_options([gold, *(table for _, table, *_ in systems)])
     return Plan(gold.document, reader, tuple(read), (*roles, *form), metric, next(iter(documents), None),

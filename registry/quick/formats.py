@@ -180,6 +180,10 @@ class _TagLayout:
         """
         return self.names[n] if self.names else str(n + 1)
 
+    def find(self, name: str) -> int | None:
+        """Return the index of the column with a name or number; None if there is none."""
+        return next((n for n in range(self.width) if name in (self.name(n), str(n + 1))), None)
+
     def options(self, tag: int) -> dict[str, Any]:
         """Return the options with which the reader finds the tags in column `tag`."""
         names = [f"column{n + 1}" for n in range(self.width)]
@@ -254,6 +258,9 @@ def _plan_tagged(gold: Document, systems: Sequence[SystemFile], request: Request
         return Plan(gold, reader, tuple(System(file.name, file.document, reader) for file in systems))
     plan = Plan(gold, reader, ())
     chosen: list[System] = []
+    for name in request.label[1:]:
+        if all(form.find(name) is None for form in system_forms):
+            _choose_tags(system_forms[0], [name], systems[0].document, ())
     for file, form in zip(systems, system_forms, strict=True):
         own_tag = _choose_own_tags(form, gold_form, tag, request, file, gold)
         chosen.append(_choose_tag_reader(plan, items, file, form, own_tag, options, trial))
@@ -290,8 +297,7 @@ def _choose_tags(form: _TagLayout, names: Sequence[str], document: Document, sys
         QuestionError: The file has several columns of tags.
     """
     if names:
-        place = next((n for n in range(form.width) if form.name(n) == names[0] or str(n + 1) == names[0]), None)
-        if place is None:
+        if (place := form.find(names[0])) is None:
             raise document.error(f"no column {names[0]!r}; columns: {', '.join(map(form.name, range(form.width)))}")
         return place
     if len(form.tags) > 1:
@@ -305,8 +311,8 @@ def _choose_tags(form: _TagLayout, names: Sequence[str], document: Document, sys
 
 def _choose_own_tags(form: _TagLayout, gold: _TagLayout, tag: int, request: Request, file: SystemFile,
                      document: Document) -> int:
-    if len(request.label) > 1:
-        return _choose_tags(form, request.label[1:], file.document, ())
+    if (named := next((n for name in request.label[1:] if (n := form.find(name)) is not None), None)) is not None:
+        return named
     if len(form.tags) == 1:
         return form.tags[0]
     if file.document.path == document.path:
@@ -314,8 +320,10 @@ def _choose_own_tags(form: _TagLayout, gold: _TagLayout, tag: int, request: Requ
                                    "SYSTEM")
     same = [n for n in form.tags if form.name(n) == gold.name(tag)]
     if not same or not (request.label or form.width == gold.width):
-        raise QuestionError("several columns have tags. Add the gold's column and one of these:", {
-            f"--label {gold.name(tag)} --label {form.name(n)}": "" for n in form.tags}, file.document.path)
+        names = [gold.name(tag), *request.label[1:]]
+        raise QuestionError("several columns have tags. Add one of these options:", {
+            " ".join(option("--label", name) for name in (*names, form.name(n))): "" for n in form.tags},
+            file.document.path)
     return same[0]
 
 

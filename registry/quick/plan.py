@@ -42,7 +42,8 @@ class Request:
         gold: The gold file; or the gold's column, if one table has all systems.
         item: The columns that name an item.
         in_order: True if files have no names of items, but the same order of items.
-        label, score, text: The column of values; with two columns, the gold's and the systems'.
+        label, score, text: The column of values; with several columns, the gold's and the systems'. A system's file
+            uses the first of the systems' columns that it has.
         system: The columns of systems in a table of all systems, or patterns such as `run_*`.
         by: The column whose values become test sets.
         pool: Columns that look like test sets, but do not divide the leaderboard.
@@ -94,9 +95,6 @@ class Request:
         given = [(kind, names) for kind, names in columns.items() if names]
         if len(given) > 1:
             raise InputError("--label, --score and --text exclude each other; give one of them")
-        if given and len(given[0][1]) > 2:
-            raise InputError(f"{OPTION[given[0][0]]} names at most two columns: the gold's and the systems'; --system "
-                             "names the systems' columns of one table")
         return given[0] if given else None
 
 
@@ -180,22 +178,25 @@ class Questions:
     def __init__(self) -> None:
         self.questions: list[str] = []
         self.answers: dict[str, str] = {}
+        self.places: list[tuple[str, str] | None] = []
 
-    def add(self, question: str, answers: Mapping[str, str]) -> None:
+    def add(self, question: str, answers: Mapping[str, str], place: tuple[str, str] | None = None) -> None:
         """Add a question.
 
         Args:
             question: The question.
             answers: The command-line options that answer it, with their meaning.
+            place: The file that the question is about, and its columns; None for the gold or the only table.
         """
         self.questions.append(question)
         self.answers |= answers
+        self.places.append(place)
 
     def raise_if_any(self, path: str, columns: str) -> None:
         """Raise one error with all collected questions; do nothing if there are none.
 
         Args:
-            path: The file that the questions are about.
+            path: The gold or the only table.
             columns: A list of its columns, for the message.
 
         Raises:
@@ -204,7 +205,13 @@ class Questions:
         if self.questions:
             which = "this option" if len(self.answers) == 1 else (
                 "one of these options" if len(self.questions) == 1 else "an option for each")
-            raise QuestionError(f"{'; '.join(self.questions)}. Columns: {columns}. Add {which}:", self.answers, path)
+            shown = self.questions
+            if len(shown) == 1 and self.places[0] is not None:
+                path, columns = self.places[0]
+            else:
+                shown = [question if place is None else f"{question} in {place[0]} ({place[1]})"
+                         for question, place in zip(shown, self.places, strict=True)]
+            raise QuestionError(f"{'; '.join(shown)}. Columns: {columns}. Add {which}:", self.answers, path)
 
 
 def option(name: str, value: str) -> str:

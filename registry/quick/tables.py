@@ -106,11 +106,11 @@ class Table:
         return f"{len(self.names)} columns with {between} between them, " + (
             "a header" if self.header else "no header")
 
-    def preview(self) -> str:
-        """Describe the first columns by their first cells: `id='d1', label='yes'`."""
+    def preview(self, names: Sequence[str] | None = None) -> str:
+        """Describe the first columns, of the whole table or of `names`, by their first cells: `id='d1', label='yes'`."""
         first = self.rows[0] if self.rows else ()
         shown = [f"{name if name.strip() else repr(name)}={cell[:20]!r}"
-                 for name, cell in zip(self.names, first, strict=False)]
+                 for name, cell in zip(self.names, first, strict=False) if names is None or name in names]
         return ", ".join(shown[:10]) + (f" and {len(shown) - 10} more" if len(shown) > 10 else "")
 
 

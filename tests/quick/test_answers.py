@@ -309,3 +309,42 @@ def test_items_in_another_order_are_not_read_in_order(layout, registry):
     told = registry("quick", "--gold", gold, system, "--label", "label", "--in-order", exit_code=None)
     assert told.exit_code != 0
     assert "column 'id' names the gold's items in another order" in told.stderr
+
+
+def answer_questions(paths, choice, **asked):
+    """Read files; answer every question by the option that ends with one of the words in `choice`."""
+    questions = []
+    while True:
+        try:
+            return read(paths, **asked), questions
+        except QuestionError as error:
+            questions.append(error)
+            answer = next(option for option in error.options if split(option)[-1] in choice)
+            asked |= {"label": asked_by(answer).label}
+            assert len(questions) < 5
+
+
+def test_a_named_column_is_that_of_the_files_that_have_it(layout):
+    """Each question names one file and its candidates; the answers hold for this file, and not for others."""
+    more = [["9"] * 24]
+    files = [rows(IDS, GOLD, header=["id", "label"]), rows(IDS, A, *more, header=["id", "verdict", "sure"]),
+             rows(IDS, A, *more, header=["id", "label", "sure"]), rows(IDS, A, header=["id", "prediction"]),
+             rows(IDS, A, *more)]
+    paths = layout(files)
+    made, questions = answer_questions(paths, ("verdict", "2"))
+    assert [(error.path, error.message.partition("Columns: ")[2].partition(". Add")[0]) for error in questions] == [
+        (str(paths[1]), f"verdict={A[0]!r}, sure='9'"), (str(paths[4]), f"2={A[0]!r}, 3='9'")]
+    labels = [table.get("options", {}).get("label", "label") for table in made.folder.tables["submit"]]
+    assert labels[:3] == ["verdict", "label", "prediction"]
+    assert made.read_as.count("--label") == 3
+    with pytest.raises(InputError, match="no column 'verdit'"):
+        read(paths, label=("label", "verdit"))
+
+
+def test_named_tags_are_those_of_the_files_that_have_them(layout):
+    tags = ["B-PER", "O"] * 12
+    paths = layout([tagged(tags), tagged(tags), tagged(map("O\t{}".format, tags))])
+    made, questions = answer_questions(paths, ("3",))
+    assert [error.path for error in questions] == [str(paths[2])]
+    assert [table.get("options", {}).get("columns") for table in made.folder.tables["submit"]][1] == [
+        "token", "column2", "label"]
