@@ -410,7 +410,8 @@ def _choose_same_items(table: Table, gold: Table, columns: Sequence[str], reques
                 table.rows):
             return [table.names[0]]
     questions.add("no column has the name of the gold's column of items", {
-        "--item COLUMN": "a name or number that all files have; if there is none, rename the column"}, (table.document.path, table.preview()))
+        "--item COLUMN": "a name or number that all files have; if there is none, rename the column"},
+        (table.document.path, table.preview()))
     return []
 
 

@@ -37,7 +37,7 @@ from registry.significance.matrix import Matrix
 from registry.significance.rank_sets import RANK_DRAWS, compute_rank_sets, compute_rank_sets_by_tests
 from registry.significance.resampling.scores import explain_run_refusal, resampling_refusal, share_resamples
 from registry.significance.units import unit_differences
-from registry.studies.study import BoardStudy, Case, Finding, Row, option
+from registry.studies.study import BoardStudy, Case, Finding, Row, name_systems, option
 
 
 class _AllBoardsStudy(BoardStudy):
@@ -249,6 +249,7 @@ def _identify(board: Board, **systems: int) -> Row:
     key = board.key
     row = {"task": key.task.slug, "test_set": key.test_set.name, "track": key.track, "facet": key.facet_name,
            "metric": key.metric.alias, "metric_name": key.metric.name}
+    names = name_systems(board.members)
     for suffix, n in systems.items():
-        row |= {f"system{suffix}": board.members[n].system, f"submission{suffix}": board.members[n].name}
+        row |= {f"system{suffix}": names[n], f"submission{suffix}": board.members[n].name}
     return row

@@ -11,6 +11,7 @@ import json
 import re
 import time
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import groupby
@@ -509,8 +510,8 @@ def check_same_items(board: Board) -> Board:
 
 def name_systems(members: Sequence[Member]) -> list[str]:
     """Return the names of systems, with the team if two have the same name."""
-    names = [member.system for member in members]
-    return [f"{member.team}/{member.system}" if names.count(member.system) > 1 else member.system
+    counts = Counter(member.system for member in members)
+    return [f"{member.team}/{member.system}" if counts[member.system] > 1 else member.system
             for member in members]
 
 

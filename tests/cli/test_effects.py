@@ -127,3 +127,13 @@ def test_ranks_of_relabelled_runs_halve_no_p_of_unlike_numbers_of_runs(task, reg
     (pair,) = registry("pairs", "--format", "json").json
     best = registry("best", "--method", "holm", "--alpha", f"{0.75 * pair['p_value']:.6f}", "--format", "json").json
     assert [row["may_be_best"] for row in best] == [True, len(set(runs)) > 1]
+
+
+def test_systems_of_the_same_name_have_their_teams(task, registry, scored):
+    task.extra = "".join(f'[[submit]]\nfile = "systems/{name}.tsv"\nteam = "{team}"\nsystem = "run1"\n'
+                         for name, team in (("a", "Aspen"), ("b", "Birch")))
+    scored(task)
+    names = {"Aspen/run1", "Birch/run1", "c"}
+    assert {row["system"] for row in registry("best", "--format", "json").json} == names
+    assert {name for row in registry("effects", "--unit", "item", "--format", "json").json
+            for name in (row["system_a"], row["system_b"])} == names
