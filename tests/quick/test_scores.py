@@ -196,3 +196,9 @@ def test_only_a_file_that_is_called_as_a_measure_has_a_direction(file, asks, tmp
     told = registry("quick", table, exit_code=None)
     assert "better=" in told.stderr
     assert (told.exit_code != 0) == asks
+
+
+def test_two_columns_of_scores_need_two_commands(layout):
+    paths = layout([table(("id", "correct", "seconds"), IDS, RATED, RATED_A)] * 2, "a")
+    with pytest.raises(InputError, match=r"--score names 2 columns \(correct, seconds\)"):
+        make(paths, Request(score=("correct", "seconds"), in_order=False))
