@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ from registry.quick.plan import QuestionError, option
 GOLD_NAME = re.compile(r"(?<![a-z])(gold|truth|references?|ref|keys?|qrels?|labels|solution|test)(?![a-z])", re.I)
 _NO_OUTPUT = (".md", ".py", ".toml", ".xml", ".html", ".pdf", ".duckdb", ".lock", ".sh", ".rst", ".log")
 _SAID = re.compile(r"[_-](pred|preds|prediction|predictions|outputs?|results?|hyps?|answers|submission)$", re.I)
-_RUN = re.compile(r"(.*?)[._-]?(?:seed|run|fold)[._-]?([0-9]+)", re.I)
+_RUN = re.compile(r"(.*?)[._/-]?(?:seed|run|fold)[._-]?([0-9]+)", re.I)
 _FIELD = re.compile(r"\{([a-z_]+)\}")
 _FIELDS = ("team", "system", "model", "run", "benchmark")
 _ENDINGS = frozenset((
@@ -80,6 +80,7 @@ def find_systems(paths: Sequence[Path], gold: Path | None) -> Files:
         else:
             plain.append(path)
     named = [NamedFile(name, path) for name, path in zip(name_systems(plain), plain, strict=True)] + named
+    notes += dict.fromkeys(note for entry in named for note in _describe_renamed(entry))
     seen: dict[tuple[str, str], Path] = {}
     for entry in named:
         first = seen.setdefault((entry.name, entry.benchmark), entry.path)
@@ -89,6 +90,14 @@ def find_systems(paths: Sequence[Path], gold: Path | None) -> Files:
     if not named:
         raise InputError("no file of a system", path=paths[0])
     return Files(named, tuple(notes))
+
+
+def _describe_renamed(named: NamedFile) -> Iterator[str]:
+    """Yield a sentence for each name that `make_name` changed."""
+    for name in named.name.split("/"):
+        original = re.search(re.escape(name).replace("_", "[_@]"), str(named.path))
+        if original is not None and original[0] != name:
+            yield f"{original[0]!r} is called {name!r}, because names have no @"
 
 
 def find_benchmarks(pattern: Path) -> dict[str, Path]:
@@ -104,7 +113,8 @@ def is_pattern(path: Path) -> bool:
 def _match_pattern(pattern: Path) -> list[NamedFile]:
     """Find the files that match a pattern such as `{team}/{run}.tsv`.
 
-    The names of systems and benchmarks are taken from the matching parts of the paths.
+    The names of systems and benchmarks are taken from the matching parts of the paths. A name is `team/system` if the
+    pattern has both.
 
     Raises:
         InputError: The pattern has an unknown field, or no file matches.
@@ -121,10 +131,11 @@ def _match_pattern(pattern: Path) -> list[NamedFile]:
     for path in sorted(root.glob(glob.removeprefix(pattern.anchor))):
         matched = re.fullmatch(expression, str(path))
         if path.is_file() and matched and not any(part.startswith(".") for part in matched.groupdict().values()):
-            parts = [value if name != "run" else f"run{value}" for name, value in matched.groupdict().items()
-                     if name != "benchmark"]
-            files.append(NamedFile(make_name(".".join(parts)) or "system", path,
-                               matched.groupdict().get("benchmark", "")))
+            values = matched.groupdict()
+            team = make_name(values.pop("team", ""))
+            benchmark = values.pop("benchmark", "")
+            system = make_name(".".join(f"run{value}" if name == "run" else value for name, value in values.items()))
+            files.append(NamedFile("/".join(filter(None, (team, system))) or "system", path, benchmark))
     if not files:
         raise InputError("no file matches this pattern", path=pattern)
     return files

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -72,8 +72,8 @@ def task_folder(plans: Mapping[str, Plan], metric: Metric, request: Request, tes
         entries = [_make_submit_table(system, reader_options, common, places[system.name].file,
                                       models[places[system.name].system])
                    for system, reader_options in zip(plan.systems, options, strict=True)]
-        submits += [{**entry, **({"test_set": name} if has_several else {})} for n, entry in enumerate(entries)
-                    if entry not in entries[:n]]
+        entries = _use_pattern([entry for n, entry in enumerate(entries) if entry not in entries[:n]])
+        submits += [{**entry, **({"test_set": name} if has_several else {})} for entry in entries]
         plan_copies = {gold: plan.gold.path} | {
             places[system.name].copy: system.document.path for system in plan.systems}
         copies |= plan_copies
@@ -105,7 +105,8 @@ def _gold_name(plan: Plan, folder: str) -> str:
 def _choose_places(plan: Plan, runs: Sequence[Runs], folder: str) -> dict[str, _Place]:
     """Choose where the file of each system is stored in the task's folder.
 
-    Answers that are in the gold's file need no other file. The files of a system's runs share a folder.
+    Answers that are in the gold's file need no other file. The systems of a team share a folder, and so do the files
+    of a system's runs.
 
     Args:
         plan: The systems with their files.
@@ -117,7 +118,7 @@ def _choose_places(plan: Plan, runs: Sequence[Runs], folder: str) -> dict[str, _
     in_gold = {system.name for system in plan.systems if system.document.path == plan.gold.path} - run_numbers.keys()
     rest = [system for system in plan.systems if system.name not in in_gold]
     names = dict.fromkeys(run_numbers.get(system.name, (system.name,))[0] for system in rest)
-    stems = name_files(names)
+    stems = _name_team_files(names)
     endings = {system.name: _ending(Path(system.document.path)) for system in rest}
     places = {name: _Place(gold, gold, name) for name in in_gold}
     for system in rest:
@@ -131,6 +132,27 @@ def _choose_places(plan: Plan, runs: Sequence[Runs], folder: str) -> dict[str, _
             file = f"{folder}systems/{stems[system.name]}{endings[system.name]}"
             places[system.name] = _Place(file, file, system.name)
     return places
+
+
+def _name_team_files(names: Iterable[str]) -> dict[str, str]:
+    """Map each name, which may be `team/system`, to a distinct path without its ending."""
+    systems: dict[str, list[str]] = {}
+    for name in names:
+        team, _, system = name.rpartition("/")
+        systems.setdefault(team, []).append(system)
+    folders = name_files(filter(None, systems))
+    return {"/".join(filter(None, (team, system))): "/".join(filter(None, (folders.get(team), stem)))
+            for team, entries in systems.items() for system, stem in name_files(entries).items()}
+
+
+def _use_pattern(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return a single entry with a pattern if entries differ only in team and system, which are in the files' paths."""
+    merged: list[dict[str, Any]] = []
+    for entry in entries:
+        head, place, tail = entry["file"].partition(f"systems/{entry.get('team')}/{entry['system']}")
+        rest = {name: value for name, value in entry.items() if name not in ("file", "team", "system")}
+        merged.append({"file": f"{head}systems/{{team}}/{{system}}{tail}", **rest} if place else entry)
+    return merged[:1] if len(entries) > 1 and all(entry == merged[0] for entry in merged) else entries
 
 
 def _ending(path: Path) -> str:

@@ -16,7 +16,7 @@ LAYOUTS = {  # files of systems, what systems are called, and the path that is g
     "a folder": (["sub/a.tsv", "sub/b.tsv"], ["a", "b"], "sub"),
     "a folder of each team": (["res/a/answer.tsv", "res/b/answer.tsv"], ["a", "b"], "res"),
     "a folder of each seed": (["out/a/seed1/p.tsv", "out/b/seed1/p.tsv"], ["a", "b"], "out"),
-    "a pattern": (["out/a/1.tsv", "out/b/2.tsv"], ["a.run1", "b.run2"], "out/{team}/{run}.tsv"),
+    "a pattern": (["out/a/1.tsv", "out/b/2.tsv"], ["a.run1", "b.run2"], "out/{model}/{run}.tsv"),
     "a pattern within names": (["x.a.out", "x.b.out", "x.c.log"], ["a", "b"], "x.{system}.out"),
 }
 
@@ -40,6 +40,23 @@ def test_other_files_beside_folders_of_systems(beside, notes, folder):
     made = make([path / "sys"], Request(gold=str(path / "gold.z")))
     assert systems(made) == ["a - 1", "b"]
     assert [note.rpartition(": ")[2] for note in made.notes if note.startswith("not read")] == notes
+
+
+def test_a_pattern_gives_team_and_system(folder, registry, monkeypatch):
+    """The manifest has one entry for all files, and names without `@`, which an info explains."""
+    path = folder({"gold.tsv": LABELS, **{f"in/{team}_{system}.tsv": OURS for team in ("Aspen", "NLP@Graz")
+                                          for system in ("run1", "run2")}})
+    monkeypatch.chdir(path)
+    arguments = ("--gold", "gold.tsv", "in/{team}_{system}.tsv")
+    made = registry("new", "t", *arguments)
+    assert "info: 'NLP@Graz' is called 'NLP_Graz', because names have no @\n" in made.stderr
+    assert (path / "t/task.toml").read_text().partition("[[submit]]")[2].split("\n", 2)[1:] == [
+        'file = "systems/{team}/{system}.tsv"', ""]
+    registry("run", "t/task.toml")
+    assert {(row["team"], row["system"]) for row in registry("board", "t", "--format", "json").json} == {
+        (team, system) for team in ("Aspen", "NLP_Graz") for system in ("run1", "run2")}
+    registry("new", "runs", "--runs", "fixed", *arguments)
+    assert (path / "runs/task.toml").read_text().count('file = "systems/Aspen/{run}.tsv"\nsystem = "Aspen"') == 1
 
 
 def test_of_several_files_in_each_folder_one_question(folder):
