@@ -99,6 +99,8 @@ def _measure(matrix: Matrix, pair: tuple[int, int], alpha: float) -> PairDetails
         gains = np.subtract(*influences(matrix)[:, list(pair)].T)
         design = MatchedTDesign(alpha, float(standard_errors(gains)) * math.sqrt(n))
     detectable = design.find_detectable(n, POWER) if observed.n_discordant else math.nan
+    if detectable > matrix.score_range[1] - matrix.score_range[0]:
+        detectable = math.nan
     effects = _compute_swap_effects(observed) if isinstance(matrix, StatisticMatrix) else np.empty(0)
     least = _ROUNDING * np.nanmax(np.abs(effects), initial=0.0)
     return PairDetails(n, observed.n_discordant, int(np.sum(effects > least)), int(np.sum(effects < -least)),
@@ -122,7 +124,8 @@ def _describe(board: Leaderboard, details: PairDetails) -> list[str]:
     """Return sentences about the comparison of two systems, for the notes of a board.
 
     They name the units in which the systems differ and the smallest detectable difference. The last sentence is a
-    summary that authors can copy into a paper.
+    summary that authors can copy into a paper. With too few units for any significant result, only the first one is
+    returned.
 
     Args:
         board: A leaderboard with two systems.
@@ -136,11 +139,13 @@ def _describe(board: Leaderboard, details: PairDetails) -> list[str]:
     sentences = [f"The systems differ on {details.n_discordant:,} of {units}{favours}."]
     format_score = make_number_format(board.decimals)
     level = f"{100 * comparison.alpha:g} %"
-    sentences.append(
-        f"This test set cannot detect any true difference with {100 * POWER:g} % power at {level}."
-        if details.detectable is None else
-        f"This test set detects a true difference of {format_score(details.detectable)} with {100 * POWER:g} % power "
-        f"at {level}.")
+    if "too-few-units" in board.warnings.codes:
+        return sentences  # no result can be significant
+    if details.detectable is None:
+        sentences.append(f"This test set detects no true difference with {100 * POWER:g} % power at {level}.")
+    elif float(detectable := format_score(details.detectable)):  # 0 if the systems differ by a constant
+        sentences.append(f"This test set detects a true difference of {detectable} or more with {100 * POWER:g} % "
+                         f"power at {level}.")
     if decision.p_value is not None and decision.difference is not None:
         scores = f"{a} reaches {format_score(standings[0].score)} and {b} {format_score(standings[1].score)}"
         verdict = f"is {'' if decision.significant else 'not '}significant at {level}"

@@ -74,7 +74,8 @@ def format_pair_numbers(board: Leaderboard, decision: PairDecision) -> str:
     row, comparison = decision.row, board.comparison
     if decision.difference is None:
         return ""
-    parts = [f"difference {make_number_format(board.decimals)(decision.difference)}"]
+    difference = make_number_format(board.decimals)(decision.difference)
+    parts = [f"difference {difference if float(difference) else difference.removeprefix('-')}"]  # no -0.00
     if interval := format_interval(row["ci_low"], row["ci_high"], board.decimals):
         parts.append(f"{100 * comparison.confidence:g} % CI {interval}")
     if decision.p_value is not None:

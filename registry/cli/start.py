@@ -10,7 +10,7 @@ import typer
 
 from registry.cli import completion
 from registry.cli.commands import TEST
-from registry.cli.console import print_boards, report, report_all, report_end
+from registry.cli.console import choose_format, print_boards, report, report_all, report_end
 from registry.cli.evaluate import load_task, suggest_update
 from registry.cli.options import (
     Actor,
@@ -113,6 +113,8 @@ def quick(
     execution = make_execution(workers, cluster, memory, quiet=quiet)
     result = evaluate_task(made.folder, keep or "quick", journal, execution, report, kept)
     print_boards(result.boards, format_, all_notes=all_notes)
+    if choose_format(format_) not in ("table", "md", "latex"):  # these have rows of numbers only
+        report_all(sentence for board in result.boards for sentence in (board.result, *board.details) if sentence)
     report(f"next: edit {keep}/task.toml, then rerun `registry run {keep}/task.toml`" if keep else
            "next: `registry new TASK` with the same arguments writes the manifest")
     if len({board.test_set for board in result.boards}) > 1:

@@ -94,6 +94,8 @@ class Design:
         upper = self.largest
         if math.isinf(upper):
             upper = self.standard_error(units)
+            if not 0 < upper < math.inf:
+                return math.nan  # no difference has any power
             while excess(upper) < 0:
                 upper *= 2
         elif not excess(upper) >= 0:

@@ -123,7 +123,7 @@ def test_details_of_labels_are_counts_of_items():
 def test_the_detectable_difference_has_a_power_of_80_percent():
     """By drawing test sets of McNemar's exact test, with the discordance of the data."""
     board = registry.evaluate(GOLD, SYSTEMS)
-    detectable = float(re.search(r"true difference of (0\.\d+) with 80 % power", board.result)[1])
+    detectable = float(re.search(r"true difference of (0\.\d+) or more with 80 % power", board.result)[1])
     share = float(np.mean((SYSTEMS["good"] == GOLD) != (SYSTEMS["bad"] == GOLD)))
     discordant = RNG.binomial(400, share, 4000)
     wins = RNG.binomial(discordant, (share + detectable) / share / 2)
@@ -155,7 +155,19 @@ def test_an_item_favours_the_system_that_would_lose_by_a_swap():
 def test_identical_systems_have_no_favourites():
     board = registry.evaluate(GOLD, {"a": SYSTEMS["good"], "b": SYSTEMS["good"]})
     assert board.result.startswith("a and b have the same score: difference 0.0000")
-    assert "cannot detect any true difference" in board.result
+    assert "detects no true difference" in board.result
+
+
+def test_few_items_have_neither_power_nor_a_sentence_for_the_paper():
+    board = registry.evaluate(["x", "y", "x", "y"], {"a": ["x", "y", "x", "y"], "b": ["x", "y", "x", "x"]})
+    assert board.result.endswith("The systems differ on 1 of 4 items: 1 favour a, 0 favour b.")
+
+
+def test_texts_without_4_grams_have_no_bleu_to_detect():
+    """All scores are 0, and so is the standard error."""
+    texts = [" ".join(RNG.choice(list("abcdefgh"), 3)) for _ in range(30)]
+    systems = {name: [" ".join(text.split()[::step]) for text in texts] for name, step in (("a", 1), ("b", -1))}
+    assert "detects a true difference" not in registry.evaluate(texts, systems, metric="BLEU").result
 
 
 def test_compare_pair_shows_two_systems_of_a_board(task, scored, registry):
@@ -170,6 +182,6 @@ def test_compare_pair_shows_two_systems_of_a_board(task, scored, registry):
         (row,) = registry("compare-pair", a, b, "--format", "json").json
         assert row["p_adjusted"] == pairs[frozenset((a, b))]["p_adjusted"]
         shown = registry("compare-pair", a, b, "--format", "table").stdout
-        assert "For the paper: On " in shown
+        assert "The systems differ on " in shown
         assert shown.count("\n    ") <= 2  # two systems
     assert "unknown system 'nobody'" in registry("compare-pair", names[0], "nobody", exit_code=None).stderr
