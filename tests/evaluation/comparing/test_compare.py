@@ -106,7 +106,7 @@ def test_holm_is_over_the_family_of_all_pairs(many, scored):
 def test_a_test_that_does_not_apply_says_why(task, registry, scored):
     scored(task)
     refused = registry("compare", "--test", "mcnemar", "--unit", "cluster", exit_code=3).stderr
-    assert "mcnemar does not take clusters as units; set unit = \"item\", or take permutation" in refused
+    assert "mcnemar does not support clusters as units; set unit = \"item\", or test = \"permutation\"" in refused
 
 
 def test_all_systems_at_once(many, registry, scored):

@@ -107,4 +107,4 @@ def test_strata_of_one_unit_are_warned_of(many, registry):
     assert {(row["ci_low"], row["ci_high"]) for row in done.json} == {(None, None)}
     assert {(row["p_value"], row["significant"]) for row in pairs()} == {(None, False)}
     refused = registry("best", exit_code=3).stderr
-    assert "small/test, acc: strata of one unit each cannot be resampled" in refused
+    assert "small/test, acc: every stratum has only one unit, so nothing can be resampled; use larger strata" in refused
