@@ -99,7 +99,7 @@ def test_what_nobody_can_amend_is_told(task, registry, scored):
     scored(task)
     assert "did you mean" in registry("withdraw", "small/test/b/bb", "--reason", "x", exit_code=3).stderr
     assert "--reason" in registry("withdraw", "small/test/b/b", "--reason", " ", exit_code=3).stderr
-    assert "nothing to change; give --kind" in registry("amend", "small/test/b/b", "--reason", "x", exit_code=3).stderr
+    assert "nothing to change; add --kind" in registry("amend", "small/test/b/b", "--reason", "x", exit_code=3).stderr
 
 
 MANIFEST = """
