@@ -224,8 +224,8 @@ def resolve_significance(significance: Significance) -> tuple[PairTest, OverallT
         raise InputError(f"{test!r} does not support strata; leave out strata, or set test = \"bootstrap\"")
     correction = CORRECTIONS[significance.correction]
     if correction.function is None and (test.name not in STEP_DOWN or test != TESTS[test.name]()):
-        raise InputError(f"correction {correction.name!r} works only with the tests {' and '.join(STEP_DOWN)}, not "
-                         f"with {test!r}; set correction = \"holm\"")
+        raise InputError(f"correction {correction.name!r} works only with the tests {' and '.join(STEP_DOWN)} "
+                         f"without options, not with {test!r}; set correction = \"holm\"")
     if test.is_one_sided and significance.alternative != "two-sided":
         raise InputError(f"{test!r} always tests the direction of the observed difference; leave out alternative and "
                          'candidate, or set test = "bootstrap"')

@@ -94,7 +94,7 @@ def test_runs_of_others_change_no_result(repeated, registry, scored):
 
 @pytest.mark.parametrize(("test", "unit"), [("fisher", "response"), ("binomial-z", "item"), ("mcnemar", "item")])
 def test_tests_that_count_things_refuse_averages(repeated, undone, test, unit):
-    with pytest.raises(InputError, match=r"take (the sign or )?permutation|set test = \"permutation\""):
+    with pytest.raises(InputError, match=r"use (--test sign or )?--test permutation|set test = \"permutation\""):
         undone(repeated).compare(test=test, unit=unit)
 
 
