@@ -314,6 +314,15 @@ class Trial:
         return next((system for system in tried
                      if not isinstance(self.answers(plan, items, system), InputError)), tried[0])
 
+    def find_errors(self, plan: Plan) -> dict[str, InputError]:
+        """Return the errors in files of systems, by the names of the systems; {} if the gold is invalid."""
+        items = self.items(plan.gold, plan.reader)
+        if isinstance(items, InputError):
+            return {}
+        results = [(system, self.answers(plan, items, system)) for system in plan.systems]
+        return {system.name: reword(result, suggest_options(result.message), system.document)
+                for system, result in results if isinstance(result, InputError)}
+
     def check(self, plan: Plan) -> tuple[list[Item], list[Sequence[Answer | None]]]:
         """Read all files of a test set; return the items and each system's answers.
 
