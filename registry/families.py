@@ -85,9 +85,9 @@ def check_exact(values: Floats) -> None:
     if not np.isfinite(values).all():
         raise ValueError("a statistic is not a finite number")
     if np.abs(values).max(initial=0) >= LARGEST_WHOLE:
-        raise ValueError("a statistic reaches 2^52: its sums would not be exact")
+        raise ValueError("a statistic is 2^52 or larger, so its sums would not be exact")
     if np.abs(values[values != np.rint(values)]).max(initial=0) >= LARGEST_OTHER:
-        raise ValueError("a statistic that is no whole number reaches 2^42: its sums would not be exact")
+        raise ValueError("a statistic with decimals is 2^42 or larger, so its sums would not be exact")
 
 
 def remove_rounding(statistics: Floats, *, are_ranked: bool = False) -> Floats:

@@ -112,7 +112,8 @@ def replace_file(path: Path, content: str) -> None:
     unfinished = path.with_name(f".{path.name}.{secrets.token_hex(6)}.new")
     try:
         if is_database(path):
-            raise InputError("this file is a database and is not replaced; name another", path=path)
+            raise InputError("this file is a database, and commands never replace a database; name another file",
+                             path=path)
         path.parent.mkdir(parents=True, exist_ok=True)
         unfinished.write_text(content, "utf-8", newline="\n")
         has_written.set(True)
@@ -189,7 +190,7 @@ def _require_new(path: Path) -> None:
     if path.exists() or path.is_symlink():
         raise _make_exists_error(path)
     if not path.absolute().parent.is_dir():
-        raise InputError("no such folder; make it first", path=path.parent)
+        raise InputError("this folder does not exist; create it first", path=path.parent)
 
 
 def _require_valid_name(path: Path) -> None:
@@ -199,5 +200,5 @@ def _require_valid_name(path: Path) -> None:
 
 
 def _make_exists_error(path: Path) -> InputError:
-    return InputError(f"this {'folder' if path.is_dir() else 'file'} already exists; remove it, or name another",
-                      path=path)
+    kind = "folder" if path.is_dir() else "file"
+    return InputError(f"this {kind} already exists; remove it, or name another {kind}", path=path)

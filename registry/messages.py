@@ -231,19 +231,21 @@ def _add(code: str, severity: Severity, text: str | Callable[..., Text], *, reme
 
 # Results of one pair that are missing.
 _add("score-undefined", "error", "a score is undefined")
-_add("no-shared-scores", "error", "in no unit that distinguishes the two systems are both scores defined")
+_add("no-shared-scores", "error", "no unit in which the two systems differ has a defined score for both of them")
 _add("needs-items", "error", "the test needs at least {least} items", least=4)
 _add("perfect-correlation", "error", "a correlation is 1 or -1")
 _add("gold-is-sum", "error", "the gold values are a sum of the predictions of both systems")
-_add("constant-scores", "error", "the scores of neither system vary")
-_add("constant-proportions", "error", "both proportions are 0 or 1")
+_add("constant-scores", "error", "each system has the same score in all units, so the test cannot estimate a variance")
+_add("constant-proportions", "error", "each proportion is 0 or 1, so the test cannot estimate a variance")
 _add("empty-column", "error", "a column of the contingency table is empty")
 _add("constant-difference", "error", "the difference is the same in every {over}", over="unit")
-_add("one-unit", "error", "a single unit gives no information about other units")
-_add("one-unit-strata", "error", "strata of one unit each cannot be resampled")
+_add("one-unit", "error", "there is only one unit, and at least two are needed")
+_add("one-unit-strata", "error", "every stratum has only one unit, so nothing can be resampled",
+     remedy="use larger strata")
 _add("few-judged-pairs", "error", "people judged the answers of both systems in fewer than {least} units", least=2)
 _add("unreachable-difference", "error",
-     "no resample is as extreme as the observed difference, so the bootstrap cannot test it", remedy="use permutation")
+     "no resample is as extreme as the observed difference, so the bootstrap cannot test it",
+     remedy="use --test permutation")
 _add("undefined-without-item", "error", "a score is undefined without one item of one run")
 _add("purged-team", "info", "a team was purged")
 
@@ -253,13 +255,13 @@ _add("smallest-p-value", "info", "the smallest possible p-value with {runs_a} an
      runs_a=3, runs_b=3, least=0.1)
 _add("approximate-for-ranks", "warning",
      "the test is approximate for ranks and rejects too often if correlations are high",
-     remedy="use permutation", about_pairs=True)
+     remedy="use --test permutation", about_pairs=True)
 
 
 def _independence(correlation: float | None = None, factor: float | None = None) -> str:
-    text = "the test assumes independent results"
+    text = "the test assumes that the results of the two systems are independent"
     return text if correlation is None or factor is None else (
-        f"{text}; their correlation is {correlation:.2f}, and the standard error is overstated by a factor of "
+        f"{text}; their correlation is {correlation:.2f}, so the test overstates the standard error by a factor of "
         f"{factor:.2f}")
 
 
@@ -270,11 +272,24 @@ _add("no-gain", "info", "the scores are equal, so there is no gain to test")
 
 
 def _share(plus_one: bool) -> str:
-    formula = "(s + 1) / (b + 1), because s is 0" if plus_one else "s / b"
-    return f"the p-value is {formula}, one-sided in the direction of the gain"
+    formula = "(0 + 1) / (b + 1), because no" if plus_one else "s / b, because s"
+    doubles = "resample of b more than doubles" if plus_one else "of b resamples more than double"
+    return f"the p-value is one-sided in the direction of the gain: {formula} {doubles} the gain"
 
 
 _add("share-of-resamples", "info", _share, plus_one=True)
+
+
+def _use(tests: str) -> str:
+    """Return advice to use one of several tests, such as `use --test permutation or --test bootstrap`.
+
+    Args:
+        tests: Names of tests, joined by " or "; or "more units".
+    """
+    if tests == "more units":
+        return "add units"
+    return "use " + " or ".join(f'--test "{test}"' if "(" in test else f"--test {test}" for test in tests.split(" or "))
+
 
 # Pairs for which a test is not a test of equal scores.
 _TOO_SMALL = "the p-value may be too small, because "
@@ -282,13 +297,13 @@ _TOO_OFTEN = "equal systems may be called different too often, because "
 
 
 def _skewed(use: str | None = None) -> Text:
-    remedy = "add units" if use is None else f"use {use}, or add units"
+    remedy = "add units" if use is None else f"{_use(use)}, or add units"
     return f"{_TOO_SMALL}the differences are too skewed for so few units", remedy
 
 
 _add("not-exchangeable", "warning",
      f"{_TOO_SMALL}the two systems trade precision for recall",
-     remedy="use permutation(studentized=true)", about_pairs=True)
+     remedy=_use("permutation(studentized=true)"), about_pairs=True)
 _add("uneven-units-studentized", "warning",
      f"{_TOO_SMALL}a few units have most of the weight, and the systems are not exchangeable",
      remedy="add units", about_pairs=True)
@@ -305,16 +320,18 @@ _add("skewed-equivalence", "warning",
      "systems may be called equivalent too often, because the differences are too skewed for so few units",
      remedy="add units", about_pairs=True)
 _add("skewed-power", "warning",
-     "the forecast may be wrong, because one-sided tests err too often if differences are so skewed in so few units",
+     "the computed power may be wrong, because one-sided tests err too often if differences are so "
+     "skewed and units so few",
      remedy="add units", about_pairs=True)
 _add("asymmetric-differences", "warning",
      "the test may reject although the mean difference is 0, because the differences are skewed",
-     remedy="use permutation or bootstrap(variant=studentized)", about_pairs=True)
+     remedy=_use("permutation or bootstrap(variant=studentized)"), about_pairs=True)
 _add("few-predictions", "warning",
      f"{_TOO_SMALL}one system gives an answer in too few units",
-     remedy="use bootstrap(variant=studentized), or add units", about_pairs=True)
+     remedy=_use("bootstrap(variant=studentized)") + ", or add units", about_pairs=True)
 _add("few-varied-predictions", "warning",
-     f"{_TOO_OFTEN}one system gives far fewer answers than the other and is correct, or wrong, in too few of them",
+     f"{_TOO_OFTEN}one system gives far fewer answers than the other, and too few of these are correct (or too few "
+     "wrong)",
      remedy="add units", about_pairs=True)
 _add("rare-class", "warning",
      f"{_TOO_OFTEN}the score depends on a class with fewer than 20 items",
@@ -323,28 +340,29 @@ _add("rare-class-clusters", "warning",
      f"{_TOO_OFTEN}the score depends on a class that occurs in fewer than 20 clusters of equal weight",
      remedy="add clusters with this class", about_pairs=True)
 _add("rare-class-errors", "warning",
-     f"{_TOO_OFTEN}the score depends on a class with fewer than 40 items of which a system gets fewer than five wrong, "
-     "or right", remedy="add items of this class", about_pairs=True)
+     f"{_TOO_OFTEN}the score depends on a class with fewer than 40 items, and a system gets fewer than five of them "
+     "correct (or fewer than five wrong)", remedy="add items of this class", about_pairs=True)
 _add("rare-class-ranks", "warning",
      "ranks may be wrong too often, because the score depends on a class with fewer than {least} items, or clusters of "
      "equal weight", remedy="add items of this class", about_pairs=True, least=60)
 _add("uneven-samples", "warning",
      f"{_TOO_SMALL}the system with fewer items has scores that vary more",
-     remedy="use two-sample-t(pooled=false), or equally many items", about_pairs=True)
+     remedy=_use("two-sample-t(pooled=false)") + ", or equally many items", about_pairs=True)
 _add("unlike-samples", "warning",
      f"{_TOO_SMALL}the scores of one system vary more than those of the other",
-     remedy="use two-sample-t(pooled=false)", about_pairs=True)
+     remedy=_use("two-sample-t(pooled=false)"), about_pairs=True)
 _add("uneven-runs", "warning",
      f"{_TOO_SMALL}the system with fewer runs has runs that vary more",
-     remedy="use crossed, or equally many runs", about_pairs=True)
+     remedy="use --test crossed, or equally many runs", about_pairs=True)
 _add("not-normal", "warning",
-     f"{_TOO_SMALL}the values are not normal (long tails)", remedy="use permutation", about_pairs=True)
+     f"{_TOO_SMALL}the values are not normally distributed (long tails)", remedy="use --test permutation",
+     about_pairs=True)
 _add("similar-predictions", "warning",
      f"{_TOO_SMALL}the predictions of the two systems are too similar for so few items",
      remedy="add items", about_pairs=True)
 _add("judge-favours", "warning",
-     "the judge favours one of the two systems significantly (at 0.1 %); corrected scores and differences allow for "
-     "that, but the judge's own means do not", about_pairs=True)
+     "the judge favours one of the two systems significantly (at 0.1 %); corrected scores and differences remove this "
+     "bias, but the judge's own means contain it", about_pairs=True)
 _add("few-judge-errors", "warning",
      "p-values may be too small and intervals too narrow, because people found too few errors of the judge",
      remedy="have more items judged by people", about_pairs=True)
@@ -355,14 +373,14 @@ _add("few-judge-errors-ranks", "warning",
 
 # Tests that do not fit the data.
 def _independent_test(test: str, is_shared: bool) -> Text:
-    items, remedy = ("on shared items", "") if is_shared else ("on one test set", "use permutation")
-    return (f"{test} assumes that the results of the systems are independent. They hardly ever are {items}, so real "
-            "differences are missed (Yeh 2000)", remedy)
+    items, remedy = ("shared items", "") if is_shared else ("the same test set", _use("permutation"))
+    return (f"{test} assumes that the results of the systems are independent. Results on {items} hardly ever are, so "
+            "the test misses real differences (Yeh 2000)", remedy)
 
 
 def _units_not_score(test: str, use: str | None = None) -> Text:
-    return (f"{test} compares single units and may contradict the scores, because the score is not their mean",
-            "" if use is None else f"use {use}")
+    return (f"{test} compares single units and may contradict the scores, because a score is not the mean of its "
+            "units", "" if use is None else _use(use))
 
 
 def _count_units(units: int, *, is_judged: bool) -> str:
@@ -371,13 +389,13 @@ def _count_units(units: int, *, is_judged: bool) -> str:
 
 def _few_units_bootstrap(units: int, least: int, is_judged: bool, use: str) -> Text:
     counted_units = _count_units(units, is_judged=is_judged)
-    return (f"the bootstrap rejects too often on {counted_units} (fewer than {least}; Dror et al. 2018)", f"use {use}")
+    return (f"the bootstrap rejects too often on {counted_units} (fewer than {least}; Dror et al. 2018)", _use(use))
 
 
 def _uneven_units_bootstrap(units: int, even: float, least: int, test: str, use: str, is_silent: bool) -> Text:
-    why = ", because some system has no answer in most units" if is_silent else ""
+    why = ", because a system has no answer in most units" if is_silent else ""
     return (f"the effective sample size is {even:.1f} (of {counted(units, 'unit')}), but {test} needs at least "
-            f"{least}", f"use {use}{why}")
+            f"{least}{why}", _use(use))
 
 
 def _uneven_units_judged(units: int, even: float, least: int, test: str, is_weighted: bool) -> str:
@@ -411,13 +429,14 @@ def _outlying_runs(systems: int, of_systems: int) -> Text:
 
 _add("independent-test", "warning", _independent_test, test="two-sample-t", is_shared=False)
 _add("t-not-mean", "warning",
-     "t tests the mean score of units, but this metric is not that mean (Dror et al. 2018)",
-     remedy="use permutation or bootstrap")
+     "the t-test compares mean scores of units, but this metric is not a mean over units (Dror et al. 2018)",
+     remedy=_use("permutation or bootstrap"))
 _add("t-on-categories", "warning",
-     "t is not meant for units that are only right or wrong (Dror et al. 2018)", remedy="use mcnemar or permutation")
+     "the t-test is not meant for units that are either correct or wrong (Dror et al. 2018)",
+     remedy=_use("mcnemar or permutation"))
 _add("welch-on-categories", "warning",
-     "the variance of each system is hardly known, because units are only right or wrong and few differ",
-     remedy="use two-sample-t")
+     "the test estimates the variance of each system poorly, because units are either correct or wrong, and systems "
+     "differ in few of them", remedy="use --test two-sample-t")
 _add("units-not-score", "warning", _units_not_score, test="sign", use="permutation or bootstrap")
 _add("few-units-bootstrap", "warning", _few_units_bootstrap, units=60, least=200, is_judged=False, use="permutation")
 _add("uneven-units-bootstrap", "warning", _uneven_units_bootstrap, units=300, even=41.5, least=120, test="bootstrap",
@@ -425,8 +444,8 @@ _add("uneven-units-bootstrap", "warning", _uneven_units_bootstrap, units=300, ev
 _add("uneven-units-judged", "warning", _uneven_units_judged, units=60, even=12.5, least=20, test="prediction-powered",
      is_weighted=False)
 _add("runs-on-fixed-items", "warning",
-     "permutation of whole runs holds only for these items, so it may overlook that systems are good at different "
-     "items", remedy="use crossed, which also holds for other items")
+     "the permutation of whole runs holds only for these items; other items may favour another system",
+     remedy="use --test crossed, which also holds for other items")
 _add("outlying-runs", "warning", _outlying_runs, systems=1, of_systems=6)
 _add("outlying-levels", "warning",
      "with some of the {levels}, the score of a system is far from its other scores. If {levels} sometimes fail, equal "
@@ -439,16 +458,17 @@ _add("lone-units", "warning", _lone_units, units=3)
 _add("small-strata", "warning", _small_strata, units=60, strata=20, percent=67.0)
 _add("normal-test-on-ranks", "warning",
      "{test} is made for Pearson's correlation and rejects too often on ranks if correlations are high",
-     remedy="use permutation", test="williams")
+     remedy="use --test permutation", test="williams")
 _add("shared-items", "warning",
-     "{test} assumes independent responses, but {shared} of {items} items have several", remedy="use unit = \"item\"",
+     "{test} assumes independent responses, but {shared} of {items} items have several responses",
+     remedy='set unit = "item"',
      test="response-permutation", shared=12, items=60)
 
 
 def _shared_candidates(has_intervals: bool) -> Text:
     intervals = ", and intervals of precision may be too narrow" if has_intervals else ""
     return ("p-values of Fisher's test are approximate, because several candidates share an item"
-            + intervals, "use `registry compare` with permutation")
+            + intervals, "use `registry compare --test permutation`")
 
 
 _add("shared-candidates", "warning", _shared_candidates, has_intervals=False)
@@ -465,12 +485,13 @@ def _clustered_units(unit: str, attribute: str, clusters: int | None = None, fac
     if clusters is None or clusters > 1:
         purpose = "" if clusters is None else f" to test {clusters} clusters"
         return text, f'use unit = "cluster" (--unit cluster){purpose}'
-    return f"{text}; all have one {attribute}, so nothing here holds for others"
+    return f"{text}; all {unit}s have the same {attribute}, so the results may not hold for another {attribute}"
 
 
 def _known_errors(correction: str, units: float, pairs: int, percent: float) -> Text:
     return (f"{correction} with resamples calls equal systems different in {percent:.0f} % or more of test sets, "
-            f"because standard errors are hardly known ({units:.0f} units, {pairs:,} pairs)", "use permutation or holm")
+            f"because {units:.0f} units give inaccurate standard errors for {pairs:,} pairs",
+            "use --test permutation or --correction holm")
 
 
 def _fixed_runs(systems: int) -> Text:
@@ -498,7 +519,7 @@ _add("clustered-units", "warning", _clustered_units, unit="item", attribute="doc
 _add("known-errors", "warning", _known_errors, correction="romano-wolf", units=60.0, pairs=28, percent=7.7)
 _add("shaffer-not-transitive", "warning",
      "Shaffer's correction assumes that A = C if A = B and B = C, but {test} tests hypotheses without this property",
-     remedy="use holm", test="sign")
+     remedy="use --correction holm", test="sign")
 _add("fixed-runs", "warning", _fixed_runs, systems=2)
 _add("rounded-ties", "warning", _rounded_ties, items=3, rounding=1e-9)
 _add("mixed-scales", "warning",
@@ -575,7 +596,7 @@ _add("one-system", "info", "there is one system, so there is nothing to compare"
 _add("undefined-p-values", "warning", _undefined_p_values, n=2, reason="a score is undefined")
 _add("unresolved-decisions", "warning", _unresolved, n=3)
 _add("own-slopes", "info",
-     "each difference is corrected with its own slope of the judge, so it is not exactly the difference of the two "
+     "each difference is corrected separately for errors of the judge, so it is not exactly the difference of the two "
      "scores")
 _add("these-runs", "info", "these conclusions hold for these runs; another training may give other results")
 _add("these-items", "info", "these conclusions hold for these items; other items may favour another system")
@@ -585,7 +606,8 @@ _add("equal-as-shown", "info",
 
 
 # Submissions. Their names are the parameter `submissions`.
-_COUNT_AS = {"worst": ("counts as wrong", "count as wrong"), "own": ("is left out for it", "are left out for it"),
+_COUNT_AS = {"worst": ("counts as wrong", "count as wrong"),
+             "own": ("is left out for this submission", "are left out for this submission"),
              "drop": ("is left out for all systems", "are left out for all systems")}
 
 
@@ -597,12 +619,13 @@ def _missing_answers(n: int, items: int, policy: str) -> str:
 
 def _unknown_names(kind: str, n: int, answers: int, names: str, gold: str | None = None) -> str:
     if gold is not None:
-        return f"no {kind} is one of the gold's, which are {gold}: {names}"
+        return f"none of its {kind}s occurs in the gold, which has {gold}: {names}"
     return f"{n} of {answers} {kind}s {'is' if n == 1 else 'are'} unknown to the gold: {names}"
 
 
 def _shifted_rows(side: str, is_recoded: bool) -> str:
-    seen = f"its labels agree with the items {side} theirs far more often than with their own"
+    neighbour = "next" if side == "after" else "previous"
+    seen = f"its labels fit the {neighbour} item in the gold far more often than their own item"
     if is_recoded:
         return f"{seen}, and each label corresponds to another gold label; labels may be coded differently, or shifted"
     return f"{seen}, as if a row {'were missing' if side == 'after' else 'had been added'} at the start"
@@ -623,11 +646,11 @@ _add("header-as-item", "warning", "its first line ({key!r}, {label!r}) looks lik
      key="id", label="label")
 _add("equal-scores-of-ranks", "warning", "all documents of a query have the same score, but different ranks")
 _add("reversed-ranks", "warning",
-     "its scores rise from rank to rank in {rises} of {places} places, so its last documents count as first", rises=90,
-     places=100)
+     "its scores rise from one rank to the next in {rises} of {places} places; the highest score counts as first, so "
+     "its last documents count as first", rises=90, places=100)
 _add("tied-ranks", "warning",
-     "the next rank has the same score in {ties} of {places} places, and its document counts first in {reversed} of "
-     "them, because ties are in the reverse order of names", ties=20, places=100, reversed=12)
+     "neighbouring ranks have the same score in {ties} of {places} places; equal scores are sorted by document name in "
+     "reverse, so the lower rank counts first in {reversed} of these places", ties=20, places=100, reversed=12)
 _add("unknown-names", "warning", _unknown_names, kind="label", n=12, answers=100,
      names="'Positive' (12 times; the gold has 'positive')")
 _add("tokenized-text", "warning",
@@ -663,7 +686,7 @@ def _contrary(pairs: int) -> str:
 
 def _outside_range(score: float, low: float | None, high: float | None) -> Text:
     ends = f"{-math.inf if low is None else low:g} to {math.inf if high is None else high:g}"
-    return f"a score of {score:g} is outside the range of the metric, {ends}", "correct its score_range"
+    return f"a score of {score:g} is outside the range of the metric, {ends}", "correct the score_range of the metric"
 
 
 def _no_intervals(values: str, reason: Mapping[str, Any]) -> Text:
@@ -679,8 +702,9 @@ _add("no-score-intervals", "warning", lambda reason: _no_intervals("scores", rea
 _add("no-difference-intervals", "warning", lambda reason: _no_intervals("differences", reason),
      reason={"code": "one-unit", "parameters": {}})
 _add("interval-contradicts", "info", _contrary, pairs=1)
-_add("strata-need-resamples", "info", "errors within strata need resamples", remedy="use bootstrap")
-_add("judged-differences", "info", "differences of judged items need their own slope", remedy="use prediction-powered")
+_add("strata-need-resamples", "info", "standard errors within strata require resampling", remedy="use --test bootstrap")
+_add("judged-differences", "info", "differences of judged items require a separate correction for errors of the judge",
+     remedy="use --test prediction-powered")
 _add("outside-range", "warning", _outside_range, score=1.2, low=0.0, high=1.0)
 
 
@@ -691,7 +715,7 @@ def _single_runs(systems: int, of_systems: int) -> Text:
 
 
 def _few_runs(systems: int, least: int) -> Text:
-    return (f"{counted(systems, 'system has', 'systems have')} fewer than {least} runs, which cannot be resampled",
+    return (f"{counted(systems, 'system has', 'systems have')} fewer than {least} runs, too few to be resampled",
             'add runs, use --test crossed (with --ranks range), or set runs = "fixed"')
 
 
@@ -700,31 +724,31 @@ def _single_level(systems: int, level: str) -> str:
 
 
 def _different_levels(level: str) -> Text:
-    return (f"systems have different {level}s, but only shared ones can be compared",
-            "seeds of single systems are runs ({run} in the pattern)" if level == "seed" else "")
+    return (f"systems have different {level}s, but the test compares only {level}s that all systems share",
+            "if every system has its own seeds, write {run} instead of {seed} in the pattern" * (level == "seed"))
 
 
 def _missing_combinations(systems: int, levels: list[str]) -> str:
-    return (f"{counted(systems, 'system lacks', 'systems lack')} some combination of {' and '.join(levels)}; each is "
-            "needed once")
+    return (f"{counted(systems, 'system lacks', 'systems lack')} some combination of {' and '.join(levels)}; each "
+            "combination is needed once")
 
 
 _add("single-runs", "error", _single_runs, systems=2, of_systems=6)
 _add("few-runs", "error", _few_runs, systems=1, least=5)
 _add("crossed-runs", "error",
      "prompts, annotators or shared seeds distinguish the runs, so runs are not an independent sample",
-     remedy="use crossed, or "
-     'set runs = "fixed"')
+     remedy='use --test crossed, or set runs = "fixed"')
 _add("different-factors", "error",
-     "runs are distinguished by different things",
-     remedy="name the same of run, prompt, annotator and seed in all patterns")
+     "systems distinguish their runs by different factors (run, prompt, annotator or seed)",
+     remedy="use the same factors in all file patterns")
 _add("single-level", "error", _single_level, systems=1, level="prompt")
 _add("different-levels", "error", _different_levels, level="seed")
 _add("missing-combinations", "error", _missing_combinations, systems=1, levels=["prompt", "seed"])
 _add("studentized-needs-quotient", "error",
      "a studentized test needs a score that is a quotient of sums, such as F1 or accuracy")
 _add("studentized-random-runs", "error",
-     'a studentized test does not take random runs', remedy='set runs = "fixed", or use the plain test')
+     "a studentized test does not support random runs", remedy='set runs = "fixed", or use the test that is not '
+     'studentized')
 
 
 # Boards that are not of today.
@@ -759,18 +783,20 @@ _add("incomplete-family", "warning", _incomplete_family, boards=["test, acc"])
 # Effect sizes.
 _add("units-left-out", "info", lambda units: f"{counted(units, 'unit is', 'units are')} left out, because a score is "
      "undefined", units=2)
-_add("effect-of-units", "info", "this is the effect on the scores of units, and the score is not their mean")
-_add("effect-of-averages", "info", "this is the effect on averages over runs, which count as fixed")
+_add("effect-of-units", "info",
+     "the effect size compares scores of units, and a score of the board is not the mean over units")
+_add("effect-of-averages", "info", "the effect size compares averages over runs, and treats the runs as fixed")
 _add("no-unit-favours", "error", "no unit favours either system")
 _add("equal-scores", "info", "the scores are equal in every unit")
 _add("narrow-effect-interval", "warning",
      "the interval of the standardized difference is too narrow, because the differences between units have long "
      "tails; more units do not help", about_pairs=True)
-_add("widest-margin", "error", "the margin is as wide as proportions can differ")
+_add("widest-margin", "error", "the margin is 1 or more, but two proportions never differ by more than 1",
+     remedy="declare a smaller margin")
 _add("needs-units", "error", "at least {least} units are needed", least=3)
-_add("too-many-units", "error", "the p-value is known up to {most} units", most=5000)
+_add("too-many-units", "error", "the p-value can be computed for at most {most} units", most=5000)
 _add("one-cluster", "error", "at least two clusters are needed")
-_add("single-item-clusters", "error", "no cluster has two items")
+_add("single-item-clusters", "error", "every cluster has only one item")
 _add("effect-methods", "info", "p-value: {test}, {method}; interval: bootstrap, {interval_method}", test="permutation",
      method="exact", interval_method="ideal")
 _add("equivalence-test", "info", "test: {test}; the confidence level of the interval is {percent:g} %", test="t",
@@ -785,22 +811,23 @@ def _pairs_left_out(n: int) -> str:
 
 def _submissions_left_out(n: int) -> str:
     return (f"{counted(n, 'submission is', 'submissions are')} left out (withdrawn, or not scored by today's "
-            "gold), but their share of alpha stays spent")
+            "gold), but the alpha that they used is not available to other submissions")
 
 
 def _few_resamples_level(p_values: int, log10_level: float) -> Text:
-    return (f"{counted(p_values, 'simulated p-value')} cannot be as small as the level (10^{log10_level:.1f})",
-            "increase --resamples, or use an exact --test")
+    return (f"{counted(p_values, 'simulated p-value')} cannot reach the level 10^{log10_level:.1f}, because there are "
+            "too few resamples", "increase --resamples, or use an exact --test")
 
 
 def _favoured_systems(systems: list[str]) -> str:
-    return (f"the judge does not treat all systems alike: it favours (or disfavours, if negative) "
-            f"{', '.join(systems)}; do not rank by its scores alone")
+    return (f"the judge favours some systems (or disfavours, if negative): {', '.join(systems)}; do not rank systems "
+            "by the judge's scores alone")
 
 
 def _unequal_lists(cut_offs: int, of_cut_offs: int, n: int, larger: str, accepts: int, smaller: str, fewer: int) -> str:
-    return (f"precision alone is not fair, because acceptance sets differ in size at {cut_offs} of {of_cut_offs} "
-            f"cut-offs (Evert 2004), most at n = {n}: {larger} accepts {accepts}, {smaller} {fewer}")
+    return (f"a comparison by precision alone is not fair, because the systems accept different numbers of candidates "
+            f"at {cut_offs} of {of_cut_offs} cut-offs (Evert 2004), most at n = {n}: {larger} accepts {accepts}, "
+            f"{smaller} {fewer}")
 
 
 _add("pairs-left-out", "warning", _pairs_left_out, n=2)
@@ -808,12 +835,13 @@ _add("strata-left-out", "info", "strata are ignored, because test sets are resam
 _add("few-units-in-sets", "warning", "ranks may not hold for other items, because {sets} have too few units",
      sets="dev (12)")
 _add("few-resamples-beyond", "warning",
-     "the critical value is uncertain, because only {beyond:.2g} of {resamples} resamples are beyond the level "
-     "{level:.2g}", remedy="set --resamples to {needed} or more", beyond=5.0, resamples=1000, level=0.005, needed=20000)
+     "the critical value is uncertain, because only {beyond:.2g} of {resamples} resamples exceed it at the "
+     "level {level:.2g}", remedy="set --resamples to {needed} or more",
+     beyond=5.0, resamples=1000, level=0.005, needed=20000)
 _add("judge-favours-systems", "warning", _favoured_systems, systems=["aspen (+0.05)"])
 _add("judged-not-sample", "warning",
-     "corrected scores of {systems} may be wrong, because the judge scores the items that people judged differently "
-     "from the rest, so these are hardly a random sample", systems="aspen, birch")
+     "corrected scores of {systems} may be wrong, because the judge gives other scores to items that people judged "
+     "than to the remaining items, so the judged items are hardly a random sample", systems="aspen, birch")
 _add("few-judge-errors-systems", "warning",
      "p-values of {systems} may be too small and intervals too narrow, because people found too few errors of the "
      "judge", remedy="have more items judged by people", systems="aspen, birch")
@@ -827,7 +855,8 @@ _add("winner-skewed", "warning",
      remedy="add units")
 _add("coarse-precisions", "warning",
      "Kolmogorov's test may reject although precisions are as expected, because {systems} accept too few candidates",
-     remedy="use the variance, or accept more", systems="aspen, birch")
+     remedy="use the test of the variance, or accept more candidates", systems="aspen, birch")
 _add("unequal-lists", "warning", _unequal_lists, cut_offs=3, of_cut_offs=10, n=100, larger="aspen", accepts=100,
      smaller="birch", fewer=80)
-_add("one-list", "info", "one system makes no pair", remedy="use --show curves for its lists")
+_add("one-list", "info", "there is only one system, so nothing can be compared",
+     remedy="use --show curves for its n-best list")

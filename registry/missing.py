@@ -69,7 +69,7 @@ class MissingPolicy(StrEnum):
         if self is MissingPolicy.REJECT:
             remedy = suggest_remedy(len(unanswered), n_items, metrics)
             for n, item in enumerate(unanswered):
-                more = "" if n or len(unanswered) == 1 else f" (one of {len(unanswered)} such among {n_items} items)"
+                more = "" if n or len(unanswered) == 1 else f" ({len(unanswered)} of {n_items} items have this problem)"
                 yield item, f"{absent}{more}", remedy
         without_worst = next((metric for metric in metrics if not metric.has_worst), None)
         if self is MissingPolicy.WORST and without_worst is not None:
@@ -89,4 +89,4 @@ def suggest_remedy(n_missing: int, n_items: int, metrics: Sequence[Scorer]) -> s
     if not many:
         policies.append('"drop"' if policies else 'missing = "drop"')
     cost = f'; "drop" would leave out {n_missing} of {n_items} items for all systems' if many else ""
-    return add + (f", or let the manifest say {' or '.join(policies)}" if policies else "") + cost
+    return add + (f", or set {' or '.join(policies)} in the manifest" if policies else "") + cost

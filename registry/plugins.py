@@ -118,12 +118,12 @@ def _load(kind: str, base: type[V], plugin: PluginEntry) -> type[V]:
     except Exception as error:
         raise InputError(f"{about} cannot be loaded: {error!r:.300}") from None
     if not (isinstance(cls, type) and issubclass(cls, base)) or cls.__module__.partition(".")[0] == "registry":
-        raise InputError(f"{about} is no {base.__name__} that the package defines: {plugin.entry.value}")
+        raise InputError(f"{about} is not a {base.__name__} that the package defines: {plugin.entry.value}")
     if lacking := sorted(cls.__abstractmethods__):  # type: ignore[attr-defined]
         raise InputError(f"{about} does not define {', '.join(lacking)}")
     name = vars(cls)["name"]
     if name not in (plugin.name, plugin.full_name):
-        raise InputError(f"{about} calls itself {name!r}; the entry point must have that name")
+        raise InputError(f"{about} has the name {name!r}; give its entry point the same name")
     if name == plugin.name:
         cls.name = plugin.full_name  # type: ignore[attr-defined]
         loaded.append(plugin.full_name)
@@ -182,5 +182,5 @@ def _installed(package: str) -> Distribution:
     try:
         return distribution(package)
     except (PackageNotFoundError, ValueError):
-        raise InputError(f"the package {package!r} is not installed: pip install {package}, or take it out of "
+        raise InputError(f"the package {package!r} is not installed: pip install {package}, or remove it from "
                          "task.plugins") from None

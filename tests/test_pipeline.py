@@ -40,7 +40,8 @@ def test_boards_are_those_of_a_run(registry, temporary, tmp_path):
     """So are those of its manifest, run by the command; and files are told by the names that users gave them."""
     done, told = brought_up()
     assert [*temporary.iterdir()] == []
-    assert "warning: mine/y.txt: has the gold's own answer for each of 12 items; is it a system's output?" in told
+    assert ("warning: mine/y.txt: has the gold's own answer for each of 12 items; check that the file is the output of "
+            "a system") in told
     kept = TaskPlace(tmp_path / "kept", Database(tmp_path / "kept.duckdb"))
     again, _ = brought_up(keep=kept)
     rows = registry("run", tmp_path / "kept" / "task.toml", "--db", tmp_path / "r.duckdb", "--format", "json").json

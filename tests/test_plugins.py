@@ -149,10 +149,10 @@ def test_what_is_not_named_not_there_or_named_twice_is_refused(registry, install
 
 
 @pytest.mark.parametrize(("value", "told"), [
-    ("evalregistry_toy:Properties", "is no Metric that the package defines"),
-    ("registry.metrics:Accuracy", "is no Metric that the package defines"),
+    ("evalregistry_toy:Properties", "is not a Metric that the package defines"),
+    ("registry.metrics:Accuracy", "is not a Metric that the package defines"),
     ("evalregistry_toy:nothing", "cannot be loaded: AttributeError"),
-    ("json:loads", "is no Metric that the package defines"),
+    ("json:loads", "is not a Metric that the package defines"),
     ("nowhere:Within", "cannot be loaded: ModuleNotFoundError"),
     ("unfinished:Within", "does not define score, statistics")])
 def test_what_is_no_metric_is_refused(installed, tmp_path, monkeypatch, value, told):

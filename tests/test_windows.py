@@ -100,7 +100,7 @@ def test_a_query_ends_at_its_limits(simulated, scored, task):
     command = [sys.executable, "-m", "registry", "query", "--timeout", "2", ENDLESS]
     done = subprocess.run(command, env=simulated, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "error: the query was ended after 2 s; --timeout allows more\n"
+    assert done.stderr == "error: the query was stopped after 2 s; increase --timeout\n"
 
 
 @pytest.mark.slow

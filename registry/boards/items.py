@@ -301,7 +301,7 @@ def list_suspect_items(connection: Connection, task: TaskRow, limit: int) -> Row
     """
     require_items(connection, task)
     if not has_answers(connection, task):
-        raise MismatchError(f"the items of {task.slug} are texts, whose gold no answer can contradict; "
+        raise MismatchError(f"answers to items of {task.slug} are texts, and texts cannot contradict the gold; "
                             f"`registry items {task.slug} hard` lists the items with the worst scores")
     return select_rows(connection, """
         SELECT task, test_set, item, missed, spurious, instead, support, runs FROM suspect_item

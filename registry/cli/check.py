@@ -59,7 +59,7 @@ def check(
     if task is None and (len(file) > 1 or test_set is not None or option):
         raise InputError("to check submissions, name the task's manifest: --task MANIFEST")
     if task is not None and db is not None:
-        raise InputError("--db checks a manifest with all its submissions; leave it out with --task")
+        raise InputError("--db is for checks of a manifest with all its submissions; leave out --db or --task")
     execution = make_execution(workers, cluster, memory, quiet=quiet)
     if task is None:
         checked = _check_manifest(file[0], root, db, max_errors or None, execution)

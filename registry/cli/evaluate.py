@@ -143,7 +143,8 @@ def run(
     The command stores the results. Later runs compute only what changed.
     """
     if public and dry_run:
-        raise InputError("--public prints stored leaderboards, and --dry-run stores none; leave out one of them")
+        raise InputError("--public prints stored leaderboards, but --dry-run stores none; leave out --public or "
+                         "--dry-run")
     execution = make_execution(workers, cluster, memory, quiet=quiet)
     result = evaluate_manifest(find_database(db, wait), manifest, root, execution, choose_actor(actor),
                                dry_run=dry_run, public=public)

@@ -228,7 +228,7 @@ def query(
     if output is not None:
         notes = _query_into_file(request, output, timeout or None)
     elif chosen_format == "parquet":
-        raise InputError("parquet is not text; name a new file for it with --output")
+        raise InputError("parquet cannot be printed; name a new file with --output")
     else:
         decode = codecs.getincrementaldecoder("utf-8")().decode
         encoding = getattr(sys.stdout, "encoding", None) or "utf-8"

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 PYTHON_VERSIONS = ("3.11", "3.12", "3.13")  # supported by this package
 _BOARD = ("metric", "test_set", "track", "facet")
 _REQUIREMENTS = {
-    "submission": "describes one submission; name it with --submission TEAM/SYSTEM",
-    "output": "writes files; name a new file or folder with --output",
-    "wheels": "contains the wheels that its scoring program imports; name their folder with --wheels DIR",
+    "submission": "needs the name of a submission; add --submission TEAM/SYSTEM",
+    "output": "needs a place for its files; name a new file or folder with --output",
+    "wheels": "needs the wheels of its scoring program; name their folder with --wheels DIR",
 }
 
 

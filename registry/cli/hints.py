@@ -71,7 +71,7 @@ def suggest_remedy(error: Exception) -> str:
     """
     if isinstance(error, NoRegistryError):
         manifest = find_manifest(Path())
-        return f"here, run `registry run {shlex.quote(str(manifest))}`" if manifest else (
+        return f"in this folder, run `registry run {shlex.quote(str(manifest))}`" if manifest else (
             "`registry quick --gold GOLD SYSTEM...` works without a registry")
     if not isinstance(error, UnknownNameError) or len(error.known) <= MOST_LISTED:
         return ""
@@ -89,10 +89,10 @@ def add_remedy(error: Any) -> None:
     elif type(error).__name__ == "NoSuchOption":
         option, root = error.option_name, error.ctx.find_root()
         if error.ctx is not root and any(option in parameter.opts for parameter in root.command.params):
-            error.message += f"; it precedes the command: `registry {option} {error.ctx.info_name} ...`"
+            error.message += f"; this option goes before the command: `registry {option} {error.ctx.info_name} ...`"
             error.possibilities = None
         elif error.ctx is root and not error.possibilities:
-            error.message += f"; options of a command follow it: `registry COMMAND {option} ...`"
+            error.message += f"; options of a command go after the command: `registry COMMAND {option} ...`"
 
 
 def _describe_missing(parameter: str) -> str:

@@ -274,7 +274,8 @@ def parse_attributes(pairs: list[str] | None, *declared_by: str) -> dict[str, An
     values = parse_named_values(pairs, "--attribute")
     texts = {name: values.pop(name) for name in declarable_texts("participant", "organiser") if name in values}
     if refused := texts.keys() - set(declarable_texts(*declared_by)):
-        raise InputError(f"--attribute {min(refused)}: only organisers declare it, by the manifest or `registry amend`")
+        raise InputError(f"--attribute {min(refused)}: only organisers can set this attribute, in the manifest "
+                         "or by `registry amend`")
     facts = check_system_facts(**{name: values.pop(name) for name in FACTS if name in values})
     others = {name: check_option(check_attribute, value, "--attribute") for name, value in values.items()}
     return {"attributes": others | facts} | {

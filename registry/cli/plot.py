@@ -67,7 +67,7 @@ def plot(
     from registry.store import catalog
 
     if by != "team" and kind != "gains":
-        raise InputError(f"--by marks pairs in a figure of gains; leave it out for {kind}")
+        raise InputError(f"--by marks pairs only in the figure of gains; leave out --by for {kind}")
     look = make_look(kind, limits=None if limits is None else parse_limits(limits), width=width, height=height,
                     font_size=font_size, label=label, palette=palette, dpi=dpi)
     database = find_private_database(db, public=public)

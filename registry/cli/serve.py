@@ -98,5 +98,5 @@ def _import_server() -> ModuleType:
 def _check_origin(text: str) -> str:
     scheme, separator, rest = text.rstrip("/").partition("://")
     if text != "*" and (scheme not in ("http", "https") or not separator or not rest or "/" in rest):
-        raise typer.BadParameter(f"--cors {text!r} is not an origin such as https://example.org, and not *")
+        raise typer.BadParameter(f"--cors {text!r} is neither an origin, such as https://example.org, nor *")
     return text.rstrip("/").lower()

@@ -135,7 +135,7 @@ def new(
 ) -> None:
     """Write a manifest for your files.
 
-    The command detects files and columns like `registry quick`.
+    The command detects files and columns like `registry quick`. It leaves out invalid files of systems, and prints why.
     """
     from registry.quick.plan import Request
 
@@ -143,7 +143,7 @@ def new(
                     in_order, tuple(label or ()), tuple(score or ()), tuple(text or ()), tuple(column or ()), by,
                     tuple(pool or ()), sets)
     _check_task_id(task, "TASK")
-    made = _make_task(system, request, test)
+    made = _make_task(system, request, test, skip_invalid=True)
     with made.folder.write(to or Path(task), task) as manifest:
         load_task(manifest, None)  # no manifest is left that `run` refuses
         report(f"task: {manifest}")
@@ -169,11 +169,11 @@ def _check_task_id(task: str, place: str) -> None:
         raise InputError(f"{place}: {error}{remedy}{folder}") from None
 
 
-def _make_task(system: list[Path], request: Request, test: str | None) -> QuickTask:
+def _make_task(system: list[Path], request: Request, test: str | None, *, skip_invalid: bool = False) -> QuickTask:
     """Make a task from files, and print a preview, the options and warnings."""
     from registry.quick.make import make
 
-    made = make(system, request, test)
+    made = make(system, request, test, skip_invalid=skip_invalid)
     report_all(made.preview)
     report(f"read as: {made.read_as}")
     report_all(made.notes, "info")

@@ -78,7 +78,7 @@ def amend(
     if attribute:
         facts |= parse_attributes(attribute, "participant", "organiser")
     if not facts:
-        raise InputError("nothing to change; give --kind, --track, --late, --in-time or --attribute")
+        raise InputError("nothing to change; add --kind, --track, --late, --in-time or --attribute")
     _declare("amend", submission, reason, facts, find_database(db, wait), actor, dry_run=dry_run)
 
 
@@ -160,7 +160,7 @@ def _report_purge(purged: PurgeSummary, path: Path) -> None:
     for board in purged.boards:
         report(f"info: {board}: shows {purged.name} until the next comparison")
     for place in purged.remaining:
-        report(f"warning: one of the names is still in {place}: it belongs to others, or to the task")
+        report(f"warning: a purged name is still in {place}, because others or the task use it, too")
     report("info: copies still contain the team's data: backups, exported files, pages, the manifest and submitted "
            "files")
     other_files = sorted(file.name for file in path.resolve().parent.glob("*.duckdb") if not file.samefile(path))

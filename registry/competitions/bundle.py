@@ -329,8 +329,8 @@ def _make_columns(task: ResolvedTask) -> Iterator[dict[str, Any]]:
     primary, declared = task.manifest.primary.id, {metric.id: metric for metric in task.manifest.metric}
     for n, name in enumerate(sorted(task.metrics, key=lambda name: name != primary)):
         if len(name) > MAX_KEY:
-            raise InputError(f"metric {name!r}: the platform allows at most {MAX_KEY} characters; give it a "
-                             "shorter id")
+            raise InputError(f"metric {name!r}: the id is longer than the {MAX_KEY} characters that the platform "
+                             "allows; choose a shorter id")
         sorting = "asc" if task.metrics[name].better == "lower" else "desc"
         metric, decimals = task.metrics[name], declared[name].decimals
         yield {"title": (declared[name].title or name)[:MAX_KEY], "key": name, "index": n, "sorting": sorting,

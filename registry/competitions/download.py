@@ -101,7 +101,7 @@ def _read_rows(document: Document, columns: tuple[str, ...]) -> Iterator[tuple[i
     reader = csv.DictReader(io.StringIO(document.text()), strict=True)
     try:
         if missing := [name for name in columns if name not in (reader.fieldnames or ())]:
-            raise document.error(f"no column {missing[0]!r}; give the table that the platform writes", 1)
+            raise document.error(f"no column {missing[0]!r}; use the unchanged table of the platform", 1)
         for row in reader:
             if any(row[name] is None for name in columns):
                 raise document.error("the row has fewer cells than the header", reader.line_num)
@@ -118,7 +118,8 @@ def _read_json_rows(document: Document) -> Iterator[tuple[int | None, Mapping[st
     content = read_json(document)
     entries = content.get("results") if isinstance(content, dict) else content
     if not isinstance(entries, list):
-        raise document.error("neither a list of submissions nor an object with one under 'results'")
+        raise document.error("the file is neither a list of submissions nor an object with such a list under the key "
+                             "'results'")
     keys = dict(zip(_COLUMNS, ("id", "owner", "created_when", "status", "phase_name"), strict=True))
     for n, entry in enumerate(entries, 1):
         if not isinstance(entry, dict):

@@ -116,7 +116,8 @@ def resolve(manifest: Manifest, path: Path, folder: Path | None = None) -> Resol
         with _collect_error(errors, f"test_set[{n}]"):
             reader = build("reader", known_readers, test_set.format, test_set.options)
             if (test_set.references or test_set.attributes or test_set.source) and not reader.takes_more_files:
-                raise InputError(f"reader {reader.name!r} takes neither references nor an attributes or source file")
+                raise InputError(f"reader {reader.name!r} does not accept the keys references, attributes and source; "
+                                 "remove them")
             readers[test_set.name] = reader
     metrics: dict[str, Metric] = {}
     for n, spec in enumerate(manifest.metric):
@@ -144,7 +145,7 @@ def _load_plugins(manifest: Manifest, path: Path) -> tuple[dict[str, type[Reader
     try:
         for package in manifest.task.plugins:
             if not any(catalogue.list_plugins(package) for catalogue in (READERS, METRICS)):
-                raise InputError(f"{package} offers neither readers nor metrics; remove it")
+                raise InputError(f"{package} offers neither readers nor metrics; remove it from task.plugins")
         return READERS.with_plugins(manifest.task.plugins), METRICS.with_plugins(manifest.task.plugins)
     except InputError as error:
         raise add_keys([("task.plugins", error)], path) from None
@@ -158,8 +159,8 @@ def _check_release(manifest: Manifest) -> None:
     policies = [policy for policy in (manifest.submission.missing, *(submit.missing for submit in manifest.submit))
                 if policy is not None and policy.leaves_items_out]
     if manifest.board.release == "ladder" and policies:
-        raise InputError(f"'ladder' shows scores of the same items, and missing = {min(policies).value!r} "
-                         "leaves some out; take reject or worst")
+        raise InputError(f"'ladder' requires scores on the same items, but missing = {min(policies).value!r} "
+                         'leaves some items out; set missing = "reject" or "worst"')
 
 
 def _check_fit(metric: Metric, reader: Reader, test_set: TestSet) -> None:
@@ -176,7 +177,7 @@ def _check_fit(metric: Metric, reader: Reader, test_set: TestSet) -> None:
     """
     if reader.gives != metric.takes:
         raise InputError(f"{metric!r} compares {metric.takes}s, but reader {reader.name!r} of test set "
-                         f"{test_set.name!r} reads {reader.gives}s")
+                         f"{test_set.name!r} reads {reader.gives}s; choose another metric or another reader")
     available_names = [*reader.offers(), *(reference.name for reference in test_set.references)]
     for name in metric.needs():
         if name not in available_names and test_set.gold is not None:
@@ -214,28 +215,29 @@ def resolve_significance(significance: Significance) -> tuple[PairTest, OverallT
     unit = significance.unit or test.units[0]
     if unit not in test.units:
         suitable_tests = [name for name, test_class in TESTS.items() if unit in test_class.units]
-        raise InputError(f"{test!r} does not take {unit}s as units; set unit = {_either(test.units)}, or take "
-                         f"{' or '.join(suitable_tests[:2])}")
+        raise InputError(f"{test!r} does not support {unit}s as units; set unit = {_either(test.units)}, or "
+                         f"test = {_either(suitable_tests[:2])}")
     if overall is not None and unit not in overall.units:
-        raise InputError(f"{overall!r} does not take {unit}s as units; set unit = {_either(overall.units)}, or leave "
-                         "overall out")
+        raise InputError(f"{overall!r} does not support {unit}s as units; set unit = {_either(overall.units)}, or "
+                         "leave out overall")
     if significance.strata is not None and not test.takes_strata:
-        raise InputError(f"{test!r} does not draw within strata; leave strata out, or take bootstrap")
+        raise InputError(f"{test!r} does not support strata; leave out strata, or set test = \"bootstrap\"")
     correction = CORRECTIONS[significance.correction]
     if correction.function is None and (test.name not in STEP_DOWN or test != TESTS[test.name]()):
-        raise InputError(f"correction {correction.name!r} needs the draws of {' or '.join(STEP_DOWN)}, and {test!r} "
-                         "has none; take holm")
+        raise InputError(f"correction {correction.name!r} works only with the tests {' and '.join(STEP_DOWN)} "
+                         f"without options, not with {test!r}; set correction = \"holm\"")
     if test.is_one_sided and significance.alternative != "two-sided":
-        raise InputError(f"{test!r} takes its direction from the data, so it has no declared one; leave alternative "
-                         "and candidate out, or take bootstrap")
+        raise InputError(f"{test!r} always tests the direction of the observed difference; leave out alternative and "
+                         'candidate, or set test = "bootstrap"')
     if correction.name == "shaffer" and (significance.alternative != "two-sided" or test.is_one_sided):
-        raise InputError("correction 'shaffer' counts equalities, which one-sided tests do not test; take holm")
+        raise InputError("correction 'shaffer' requires two-sided tests; set correction = \"holm\"")
     if significance.runs == "random" and (overall is not None or not test.takes_runs):
-        test_names = " or ".join(name for name, test_class in TESTS.items() if test_class.takes_runs)
-        raise InputError(f"{overall or test!r} does not take random runs; set runs = \"fixed\", or take {test_names}")
+        test_names = _either([name for name, test_class in TESTS.items() if test_class.takes_runs])
+        raise InputError(f"{overall or test!r} does not support random runs; set runs = \"fixed\", or "
+                         f"test = {test_names}")
     if significance.runs == "random" and correction.function is None and test.name == "permutation":
-        raise InputError(f"correction {correction.name!r} swaps units, but random runs are permuted as wholes; take "
-                         "holm, or bootstrap")
+        raise InputError(f"correction {correction.name!r} permutes units, but random runs are permuted as a whole; "
+                         'set correction = "holm", or test = "bootstrap"')
     return test, overall
 
 
@@ -261,9 +263,9 @@ def choose_unit(significance: Significance, test_set: str, cluster: str | None) 
         return unit
     if unit == "item" and "cluster" in test.units:
         return "cluster"
-    raise InputError(f"test set {test_set!r} declares clusters ({cluster}), and {test!r} tests single {unit}s; take "
-                     f'permutation or bootstrap, or write unit = "{unit}" (--unit {unit}) to test {unit}s as if they '
-                     "were independent")
+    raise InputError(f"test set {test_set!r} declares clusters ({cluster}), but {test!r} tests single {unit}s; set "
+                     f'test = "permutation" or "bootstrap", or set unit = "{unit}" (--unit {unit}) to test {unit}s as '
+                     "if they were independent")
 
 
 def build_tests(significance: Significance) -> tuple[PairTest, OverallTest | None]:
@@ -277,10 +279,10 @@ def build_tests(significance: Significance) -> tuple[PairTest, OverallTest | Non
         InputError: The manifest names a test of pairs as a test of all systems, or vice versa.
     """
     if get_name(significance.test) in OVERALL_TESTS:
-        raise InputError(f"{significance.test!r} tests all systems together: name it in overall (--overall), and a "
+        raise InputError(f"{significance.test!r} tests all systems together; name it in overall (--overall), and a "
                          f"test of pairs in test; known: {', '.join(sorted(TESTS))}")
     if significance.overall is not None and get_name(significance.overall) in TESTS:
-        raise InputError(f"{significance.overall!r} tests pairs of systems: name it in test (--test); overall takes "
+        raise InputError(f"{significance.overall!r} tests pairs of systems; name it in test (--test); overall takes "
                          f"{' or '.join(OVERALL_TESTS)}")
     return parse("test", TESTS, significance.test), None if significance.overall is None else parse(
         "overall test", OVERALL_TESTS, significance.overall)
@@ -302,7 +304,9 @@ def explain_refusal(test: PairTest, overall: OverallTest | None, matrix: Matrix)
         return reason
     if overall is None:
         return None
-    return f"{overall.name} needs the same items for all systems" if matrix.unequal else overall.refusal(matrix)
+    if matrix.unequal:
+        return f"{overall.name} needs answers of all systems to the same items"
+    return overall.refusal(matrix)
 
 
 def _make_empty_matrix(metric: Metric, significance: Significance) -> Matrix:

@@ -101,7 +101,7 @@ def copy_output(receive: Callable[[float], bytes], write_bytes: Callable[[bytes]
             chunk = None
         remaining -= time.monotonic() - start
         if remaining <= 0:
-            raise LimitError(f"the query was ended after {timeout:g} s; --timeout allows more")
+            raise LimitError(f"the query was stopped after {timeout:g} s; increase --timeout")
         if chunk is not None:
             if not chunk:
                 return
@@ -124,7 +124,7 @@ def read_report(status: int, report: bytes) -> list[str]:
     if crash := describe_crash(status):
         if crash in ("SIGKILL", "SIGABRT"):
             raise LimitError("the system ended the query's process, most likely for lack of memory; --max-memory sets "
-                             "how much it may take")
+                             "the limit of its memory")
         raise RegistryError(f"DuckDB crashed on this query ({crash})")
     text = report.decode(errors="replace")
     try:
@@ -183,7 +183,7 @@ def answer(request: QueryRequest, output: TextIO) -> tuple[int, str]:
                          *write_result(connection, request, output)]
                 output.flush()
         except MemoryError:
-            raise LimitError("the query needs more memory than it may take; --max-memory allows more") from None
+            raise LimitError("the query needs more memory than its limit; increase --max-memory") from None
     except RegistryError as error:
         output.flush()
         return error.exit_code, json.dumps({"message": str(error), "excerpt": error.excerpt})

@@ -11,7 +11,9 @@ from typing import Any
 from registry.column_names import has_role
 from registry.errors import InputError, UnknownNameError, counted
 from registry.importers import IMPORTERS, Importer
+from registry.items import Answer, Item
 from registry.manifest.folder import TaskFolder
+from registry.manifest.naming import split_model
 from registry.metric_names import common_metric, get_default_metric, make_metric_table
 from registry.metrics import BLEU, METRICS, Metric
 from registry.metrics.texts import ReferenceMetric
@@ -76,7 +78,7 @@ class QuickTask:
     notes: tuple[str, ...]
 
 
-def make(paths: Sequence[Path], request: Request, test: str | None = None) -> QuickTask:
+def make(paths: Sequence[Path], request: Request, test: str | None = None, *, skip_invalid: bool = False) -> QuickTask:
     """Make a task from files, and find out how to read them.
 
     The files are a gold and the outputs of systems, tables of scores, or logs of another program.
@@ -85,6 +87,7 @@ def make(paths: Sequence[Path], request: Request, test: str | None = None) -> Qu
         paths: Files, folders and patterns of systems. Without a gold, also one table of all systems, or logs.
         request: The options of the user.
         test: The significance test; None for the default.
+        skip_invalid: True to leave out invalid files of systems if at least one is valid; warnings name them.
 
     Raises:
         QuestionError: The purpose of a file or column is unclear, so the user must name it.
@@ -119,7 +122,8 @@ def make(paths: Sequence[Path], request: Request, test: str | None = None) -> Qu
         prefix = f"{benchmark}-" if len(golds) > 1 else ""
         plans |= {benchmark: plan} if request.by is None else {
             f"{prefix}{value}": part for value, part in split_plan(plan, request.by, request).items()}
-    return _make_task(plans, files._replace(notes=(*note, *files.notes)), request, trial, test)
+    return _make_task(plans, files._replace(notes=(*note, *files.notes)), request, trial, test,
+                      skip_invalid=skip_invalid)
 
 
 def _check_request(request: Request) -> None:
@@ -245,11 +249,9 @@ def _plan_named_reader(gold: Document, systems: Sequence[SystemFile], request: R
             reader_option(name, value) for name, value in request.options.items())))
 
 
-def _make_task(plans: dict[str, Plan], files: Files, request: Request, trial: Trial,
-          test: str | None) -> QuickTask:
+def _make_task(plans: dict[str, Plan], files: Files, request: Request, trial: Trial, test: str | None, *,
+               skip_invalid: bool) -> QuickTask:
     """Read all files to check them, and make the task.
-
-    If the user accepts missing answers, blank answers that cannot be read are counted as missing.
 
     Args:
         plans: The plan for reading each test set, by its name.
@@ -257,26 +259,75 @@ def _make_task(plans: dict[str, Plan], files: Files, request: Request, trial: Tr
         request: The options of the user.
         trial: Reads the files.
         test: The significance test; None for the default.
+        skip_invalid: True to leave out invalid files of systems.
     """
     shown: list[str] = []
+    invalid: list[tuple[str, InputError]] = []
     for name, plan in plans.items():
-        try:
-            items, answers = trial.check(plan)
-        except InputError as error:
-            if request.missing == "reject" or not hasattr(plan.reader, "blank"):
-                raise _add_roles(error, plan, request) from None
-            plans[name] = plan = replace(plan, systems=tuple(
-                replace(system, reader=with_options(system.reader, {"blank": "missing"})) for system in plan.systems))
-            try:
-                items, answers = trial.check(plan)
-            except InputError:
-                raise _add_roles(error, plan, request) from None
+        if skip_invalid:
+            plan, errors = _leave_out_invalid(plan, request, trial)
+            invalid += errors.items()
+        plans[name], items, answers = _check_plan(plan, request, trial)
         shown = shown or preview(plan, items, answers)
     first = next(iter(plans.values()))
     metric = _with_references(_metric(first, request), first.reader, request)
     read_as = _read_as(first, metric, request)
     notes = (*files.notes, *first.notes, *_describe_runs(first, request))
-    return QuickTask(task_folder(plans, metric, request, test, read_as), tuple(shown), read_as, notes)
+    folder = task_folder(plans, metric, request, test, read_as)
+    if invalid:
+        left_out = [f"left out: {error}" for _, error in invalid]
+        model = split_model(invalid[0][0])
+        name = " ".join(option(f"--{part}", model[part]) for part in ("team", "system") if part in model)
+        count = counted(len(invalid), "file is", "files are")
+        remedy = (f"{count} left out of the manifest; after `registry run`, add corrected files by "
+                  f"`registry submit TASK FILE {name}`")
+        folder = replace(folder, notes=(*folder.notes, *left_out, remedy), comments={
+            **folder.comments, "submit": [f"L{sentence[1:]}" for sentence in left_out]})
+    return QuickTask(folder, tuple(shown), read_as, notes)
+
+
+def _leave_out_invalid(plan: Plan, request: Request, trial: Trial) -> tuple[Plan, dict[str, InputError]]:
+    """Return the plan without systems whose files are invalid, and their errors by the names of the systems.
+
+    If all files are invalid, the plan is unchanged, because the fault may be in the gold or in how files are read.
+    """
+    errors = trial.find_errors(plan)
+    if errors and _may_have_blanks(plan, request):
+        still_invalid = trial.find_errors(_read_blanks_as_missing(plan))
+        errors = {name: error for name, error in errors.items() if name in still_invalid}
+    if len(errors) == len(plan.systems):
+        return plan, {}
+    return replace(plan, systems=tuple(system for system in plan.systems if system.name not in errors)), errors
+
+
+def _check_plan(plan: Plan, request: Request, trial: Trial) -> tuple[Plan, list[Item], list[Sequence[Answer | None]]]:
+    """Read all files of a test set; return the plan, the items and each system's answers.
+
+    If the user accepts missing answers, blank answers that cannot be read are counted as missing, by another reader in
+    the plan.
+
+    Raises:
+        InputError: A file is invalid.
+    """
+    try:
+        return plan, *trial.check(plan)
+    except InputError as error:
+        if not _may_have_blanks(plan, request):
+            raise _add_roles(error, plan, request) from None
+        plan = _read_blanks_as_missing(plan)
+        try:
+            return plan, *trial.check(plan)
+        except InputError:
+            raise _add_roles(error, plan, request) from None
+
+
+def _may_have_blanks(plan: Plan, request: Request) -> bool:
+    return request.missing != "reject" and hasattr(plan.reader, "blank")
+
+
+def _read_blanks_as_missing(plan: Plan) -> Plan:
+    return replace(plan, systems=tuple(
+        replace(system, reader=with_options(system.reader, {"blank": "missing"})) for system in plan.systems))
 
 
 def _add_roles(error: InputError, plan: Plan, request: Request) -> InputError:

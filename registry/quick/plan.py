@@ -25,7 +25,7 @@ Kind = Literal["label", "score", "segment"]
 OPTION: dict[str, str] = {"label": "--label", "score": "--score", "segment": "--text"}
 _MOST_OPTIONS, _MOST_FILES = 12, 5  # shown in a message
 _SETTING = re.compile(  # a setting of a manifest in the text of an error
-    r"(?:let the manifest say |set (?:the submission's options? )?)?"
+    r"(?:set (?:the submission's options? )?)?"
     r"""\b([a-z_]+) = ("\w+"|true|false|\{.*?\}(?=[,;]|$))""")
 
 
@@ -314,6 +314,15 @@ class Trial:
         return next((system for system in tried
                      if not isinstance(self.answers(plan, items, system), InputError)), tried[0])
 
+    def find_errors(self, plan: Plan) -> dict[str, InputError]:
+        """Return the errors in files of systems, by the names of the systems; {} if the gold is invalid."""
+        items = self.items(plan.gold, plan.reader)
+        if isinstance(items, InputError):
+            return {}
+        results = [(system, self.answers(plan, items, system)) for system in plan.systems]
+        return {system.name: reword(result, suggest_options(result.message), system.document)
+                for system, result in results if isinstance(result, InputError)}
+
     def check(self, plan: Plan) -> tuple[list[Item], list[Sequence[Answer | None]]]:
         """Read all files of a test set; return the items and each system's answers.
 
@@ -352,8 +361,8 @@ def reword(error: InputError, message: str, document: Document | None = None) ->
 def suggest_options(message: str) -> str:
     """Replace settings of a manifest in a message by options of the command line.
 
-    >>> suggest_options('add it, or let the manifest say missing = "worst"'), suggest_options("set check_order = false")
-    ('add it, or add --missing worst', 'add --option check_order=false')
+    >>> suggest_options('or set missing = "worst" in the manifest'), suggest_options("set check_order = false")
+    ('or add --missing worst', 'add --option check_order=false')
     """
     def replace_setting(match: re.Match[str]) -> str:
         name, value = match.groups()
@@ -363,4 +372,4 @@ def suggest_options(message: str) -> str:
     if match := re.search(r"is '([^']*)'; expected a finite number", message):
         message = message.replace("what option 'unscored' names", (
             f"{reader_option('unscored', [match[1]])} --missing drop if it has no score"))
-    return _SETTING.sub(replace_setting, message)
+    return _SETTING.sub(replace_setting, message).replace(" in the manifest", "")

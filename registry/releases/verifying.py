@@ -172,7 +172,7 @@ def _compare_column(kind: str, name: str, column: str, stored: NDArray[Any], der
         n = int(different[0])
         count = f"; {len(different)} rows differ" if len(different) > 1 else ""
         yield Fault("altered", kind, name,
-                    f"{column} of row {n} is {stored[n]}, but computed again {derived[n]}{count}")
+                    f"{column} of row {n} is {stored[n]}, but the recomputed value is {derived[n]}{count}")
 
 
 _SCORES = """
@@ -205,7 +205,7 @@ def verify_scores(connection: Connection, with_gold: Collection[int]) -> Iterato
             elif stored.family not in WITHOUT:
                 yield from _verify_by_totals(connection, stored, totals[stored.scoring_id, stored.metric_id])
         except Exception as error:
-            yield Fault("damaged", "score", stored.name, f"cannot be computed again: {type(error).__name__}: {error}")
+            yield Fault("damaged", "score", stored.name, f"cannot be recomputed: {type(error).__name__}: {error}")
 
 
 def _verify_by_totals(connection: Connection, stored: Any, totals: Sequence[Any]) -> Iterator[Fault]:
@@ -239,7 +239,7 @@ def _verify_by_items(connection: Connection, stored: Any) -> Iterator[Fault]:
     for column, derived in (("n_items", len(kept_items.ids)), ("step", measured.step)):
         if derived != getattr(stored, column):
             yield Fault("altered", "score", stored.name,
-                        f"{column} is {getattr(stored, column)}, but computed again {derived}")
+                        f"{column} is {getattr(stored, column)}, but the recomputed value is {derived}")
     yield from _compare_scores(connection, stored, measured)
 
 
@@ -249,16 +249,16 @@ def _compare_scores(connection: Connection, stored: Any, measured: SubmissionSco
         "SELECT value FROM replicate_score WHERE scoring_id = ? AND metric_id = ? ORDER BY replicate",
         (stored.scoring_id, stored.metric_id))]
     if not _are_equal([stored.value], [measured.value]):
-        yield Fault("altered", "score", stored.name, f"is {stored.value}, but computed again {measured.value}")
+        yield Fault("altered", "score", stored.name, f"is {stored.value}, but the recomputed value is {measured.value}")
     if len(runs) != len(measured.run_values) or not _are_equal(runs, measured.run_values):
-        yield Fault("altered", "score", stored.name, "the scores of its runs are different when computed again")
+        yield Fault("altered", "score", stored.name, "the recomputed scores of its runs differ")
 
 
 def _are_equal(stored: Any, derived: Any) -> bool:
     return bool(np.array_equal(np.array(stored, dtype=np.float64), derived, equal_nan=True))
 
 
-_WITHHELD = ("p-values were not computed again, because the gold and the statistics of items are withheld; adjusted "
+_WITHHELD = ("p-values were not recomputed, because the gold and the statistics of items are withheld; adjusted "
              "p-values, decisions and ranks were")
 _COMPUTABLE = """
     SELECT comparison_id FROM comparison JOIN test_set USING (test_set_id)
@@ -267,9 +267,9 @@ _COMPUTABLE = """
         JOIN tested_statistics ON tested_statistics_id = statistics_a
         WHERE starts_with(tested_statistics.digest, 'withheld'))
     ORDER BY ALL"""
-_PURGED = "boards with a purged team were not computed again"
-_TOTALS = "scores were computed from totals; scores whose statistics do not add up were not computed again"
-_STEP_DOWN = "adjusted p-values by max-t and min-p were not computed again, because they need resamples"
+_PURGED = "boards with a purged team were not recomputed"
+_TOTALS = "scores were computed from totals; scores whose statistics do not add up were not recomputed"
+_STEP_DOWN = "adjusted p-values by max-t and min-p were not recomputed, because they need resamples"
 _OTHER_PROGRAM = ("README, page and descriptions were compared only with their checksums, because this program, "
                   f"{PROGRAM}, writes other ones")
 

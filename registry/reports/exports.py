@@ -222,8 +222,8 @@ def choose_dataset(name: str | None, url: str | None) -> str:
     """
     dataset = name or (page[1] if url and (page := _OF_HUB.fullmatch(url)) else None)
     if dataset is None:
-        raise InputError("a result names the benchmark's data set on the Hugging Face Hub; give it by --dataset "
-                         "ORGANISATION/NAME, or as url of the task")
+        raise InputError("the benchmark's data set on the Hugging Face Hub is unknown; set --dataset "
+                         "ORGANISATION/NAME, or the key url of the task")
     if not _DATASET.fullmatch(dataset):
         raise InputError(f"{dataset!r} is not the name of a data set; give a name such as acme/benchmark")
     return dataset

@@ -84,7 +84,7 @@ def adjust(p: Floats, correction: str) -> Floats:
     """
     function = CORRECTIONS[correction].function
     if function is None:
-        raise ValueError(f"{correction} adjusts joint draws, not p-values")
+        raise ValueError(f"{correction} adjusts joint resamples, not p-values; use holm")
     defined = np.where(np.isnan(p), 1.0, p)
     return np.where(np.isnan(p), np.nan, function(defined))
 
@@ -142,8 +142,8 @@ def compute_shaffer_factors(systems: int) -> Floats:
 def _shaffer(p: Floats) -> Floats:
     systems = (1 + math.isqrt(1 + 8 * len(p))) // 2
     if math.comb(systems, 2) != len(p):
-        raise ValueError(f"shaffer takes the family of all pairs of k systems, k (k - 1) / 2 of them, and not "
-                         f"{len(p)} p-values; take holm")
+        raise ValueError(f"shaffer requires the p-values of all k (k - 1) / 2 pairs of k systems, not {len(p)} "
+                         "p-values; use holm")
     return multiply_step_down(p, compute_shaffer_factors(systems))
 
 

@@ -54,13 +54,13 @@ class OverallTest(Value):
             matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
         """
         if not isinstance(matrix, StatisticMatrix):
-            return f"{self.name} compares the scores of single units, which correlations do not have"
+            return f"{self.name} compares scores of single units, but correlations have none; leave out overall"
         if reason := unit_refusal(self.name, matrix):
-            return f"{reason}, and leave overall out"
+            return f"{reason}, and leave out overall"
         if np.isnan(matrix.observed).all() or matrix.is_mean or not np.isnan(matrix.unit_scores()).any(axis=1).all():
             return None
-        return (f"{self.name} compares the scores of all systems in a unit, and there is none in which all have one; "
-                "leave overall out")
+        return (f"{self.name} needs units in which every system has a defined score, but there are none; leave out "
+                "overall")
 
     def run(self, matrix: Matrix) -> OverallResult:
         """Test whether all systems are equally good; identical systems have p = 1.
@@ -108,7 +108,7 @@ class CochranQ(OverallTest):
             return reason
         if np.isin(additive(matrix).unit_scores(), (0, 1)).all():
             return None
-        return "cochran needs units that are right or wrong; take friedman for graded ones"
+        return "cochran needs units that are either correct or wrong; use friedman for graded scores"
 
     def statistic(self, scores: Floats) -> float:
         """Return Cochran's Q = k (k - 1) sum (total - mean total)^2 / sum r (k - r).

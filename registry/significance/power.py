@@ -272,8 +272,8 @@ def compute_discordance(first: float, second: float, correlation: float) -> floa
     if not max(0.0, first + second - 1) - 1e-12 <= both <= min(first, second) + 1e-12:
         low, high = ((end - first * second) / spread if spread else math.nan
                      for end in (max(0.0, first + second - 1), min(first, second)))
-        raise ValueError(f"systems that get {first:g} and {second:g} right have a correlation from {low:.2f} to "
-                         f"{high:.2f}, not {correlation:g}")
+        raise ValueError(f"the correlation of systems with the accuracies {first:g} and {second:g} is from {low:.2f} "
+                         f"to {high:.2f}, not {correlation:g}; set a correlation in this range")
     return max(0.0, first + second - 2 * both)
 
 

@@ -38,9 +38,9 @@ def unit_refusal(name: str, matrix: Matrix) -> str | None:
         distinct = np.unique(np.append(distinct, scores[~np.isnan(scores)]))
         if len(distinct) > 1:
             return None
-    return (f"{name} looks at the scores of single units, and by this metric every unit has "
-            f"{'the same score or none' if len(distinct) else 'none'}, although the systems' scores differ; take "
-            "permutation or bootstrap")
+    return (f"{name} compares scores of single units, but with this metric every unit has "
+            f"{'the same score or no score' if len(distinct) else 'no score'}, although the systems' scores differ; "
+            "use --test permutation or --test bootstrap")
 
 
 def are_unscored(pairs: ObservedPairs, *, unequal: bool) -> Flags:

@@ -186,17 +186,18 @@ class Database:
             InputError: The folder does not exist, the path is in use, or DuckDB would not treat the file as a database.
         """
         if self.path.suffix.lower() in _TABLES:
-            raise InputError(f"DuckDB would read a file *{self.path.suffix} as a table; name it *.duckdb",
+            raise InputError(f"DuckDB reads files *{self.path.suffix} as tables, not as databases; name the file "
+                             "*.duckdb",
                              path=self.path)
         if not self.path.parent.is_dir():
-            raise InputError("no such folder; make it first", path=self.path.parent)
+            raise InputError("this folder does not exist; create it first", path=self.path.parent)
         if self.exists():
-            raise InputError("this file already exists; remove it, or name another", path=self.path)
+            raise InputError("this file already exists; remove it, or name another file", path=self.path)
         if self.path.is_symlink():
-            raise InputError("a symbolic link without target; remove it, or name another file", path=self.path)
+            raise InputError("this symbolic link has no target; remove it, or name another file", path=self.path)
         if self.log.exists():
-            raise InputError(f"DuckDB would apply the log of a missing database, {self.log.name}, to a new one; put "
-                             "the database back, or remove the log", path=self.path)
+            raise InputError(f"the log {self.log.name} of a missing database exists, and DuckDB would apply it to a "
+                             "new database; restore the database, or remove the log", path=self.path)
 
     @property
     def _real(self) -> Path:

@@ -151,8 +151,8 @@ def check(connection: Connection, path: Path) -> None:
         raise InputError("a DuckDB database, but not a registry; name another file with --db", path=path) from None
     if revision != REVISION:
         raise SchemaError(path, f"another version of this program made this registry: its schema is {revision}, but "
-                                f"evalregistry {__version__} has {REVISION}; make a new one by `registry run` of its "
-                                "manifests with another --db, or open this one with that version")
+                                f"evalregistry {__version__} has {REVISION}; create a new registry by `registry run "
+                                "MANIFEST` with another --db, or open this registry with that version")
 
 
 def create(connection: Connection) -> None:

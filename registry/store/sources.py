@@ -46,8 +46,8 @@ def fetch(connection: Connection, digest: str) -> bytes:
     query = select(models.source.c.content).where(models.source.c.digest == digest)
     content = connection.execute(query).scalar()
     if content is None:
-        raise MismatchError("this public file lacks some files of gold and submissions, from which texts are read; "
-                            "publish it again by `registry publish --sources`, which adds files of submissions without "
+        raise MismatchError("this public file lacks some files of gold and submissions, so their texts are missing; "
+                            "publish again with `registry publish --sources`, which adds files of submissions without "
                             "hidden names")
     return zlib.decompress(content)
 

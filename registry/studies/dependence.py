@@ -50,7 +50,7 @@ class Correlation(BoardStudy):
         if reason := test.refusal(matrix):
             raise InputError(reason)
         if test.independent:
-            raise InputError(f"{test.name} assumes independent results itself; use a paired test, such as --test "
+            raise InputError(f"{test.name} already assumes independent results; use a paired test, such as --test "
                              "permutation")
         if matrix.runs is not None:
             raise InputError('the correlation is defined for fixed runs only; set runs = "fixed"')
@@ -131,7 +131,8 @@ class Dependence(BoardStudy):
     def run(self, case: Case) -> Finding:
         board, alpha = case.board, case.request.significance.alpha
         if board.matrix.units is None:
-            raise InputError("items are the units; use --unit cluster")
+            raise InputError("this study compares items with clusters, but the unit of the test is the item; use "
+                             "--unit cluster")
         pairs = list(combinations(range(len(board.members)), 2))
         p_values = {}
         for unit, matrix in (("items", replace(board.matrix, units=None)), ("clusters", board.matrix.by_unit)):

@@ -69,7 +69,7 @@ class Judge(BoardStudy):
         names = name_systems(board.members)
         n_labelled = scored[:, :, LABELLED].sum(axis=1)
         if not np.isin(scored[:, :, LABELLED], (0, 1)).all():
-            raise InputError("this study cannot average several runs; submit each run as a system")
+            raise InputError("this study does not support several runs; submit each run as a separate system")
         if (n_labelled < 2).any():
             raise InputError(f"people judged fewer than two items of {names[int(n_labelled.argmin())]}")
         alpha = case.request.significance.alpha

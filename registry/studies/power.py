@@ -65,7 +65,7 @@ class Power(BoardStudy):
         if self.difference is not None and not 0 < self.difference < math.inf:
             raise InputError(f"the difference is {self.difference!r}; expected a difference of scores above 0")
         if invalid := [n for n in self.items if not 2 <= n <= LARGEST]:
-            raise InputError(f"{invalid[0]} items cannot be planned; expected from 2 to {LARGEST}")
+            raise InputError(f"the number of items is {invalid[0]}; expected 2 to {LARGEST}")
         if self.family < 1:
             raise InputError(f"the number of comparisons that share alpha (--family) is {self.family!r}; expected 1 or "
                              "more")

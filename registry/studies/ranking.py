@@ -311,7 +311,8 @@ class RankedTestSet:
                              "name attributes")
         distinct, numbers = np.unique([values[int(item)] for item in self.items], return_inverse=True)
         if len(distinct) < 2:
-            raise InputError(f"all items of {self.name} have the same {attribute!r}: there is no repetition")
+            raise InputError(f"all items of {self.name} have the same {attribute!r}, so nothing is repeated; name "
+                             "another attribute")
         return numbers.astype(np.int64)
 
 
@@ -342,7 +343,8 @@ def load(connection: Connection, task: TaskRow, test_set: TestSetRow, systems: S
     repeated = find_repeated(connection, [member.submission_id for member in members])
     for n, member in enumerate(members):
         if member.submission_id in repeated:
-            raise InputError(f"{member.name} has several runs, and a ranking needs one; submit each run as a system")
+            raise InputError(f"{member.name} has several runs, but a ranking needs one run; submit each run as a "
+                             "separate system")
         if np.isnan(responses.scores[responses.given[:, n], n]).any():
             raise InputError(f"answers of {member.name} have no score, so there is no ranking; `registry compare` "
                              "tests sets of answers, and single answers per item by mcnemar")
@@ -353,8 +355,8 @@ def load(connection: Connection, task: TaskRow, test_set: TestSetRow, systems: S
         catalog.item_ids(connection, test_set.gold_revision_id)  # raises an error if the gold is withheld
         raise InputError(f"{name} has no candidate: neither the gold nor a system has any answer")
     if give_one_answer_per_item(items, responses.given[candidates]):
-        raise InputError(f"every system gives one answer to every item of {name}, so D1 and D2 are answers to the same "
-                         "items and not independent; use `registry compare --test mcnemar`")
+        raise InputError(f"every system gives one answer to every item of {name}, so the answers in which two systems "
+                         "differ (D1 and D2) are not independent; use `registry compare --test mcnemar`")
     chosen = [_find_system(members, system, name) for system in systems] or list(range(len(members)))
     if repeated_names := [n for n in chosen if chosen.count(n) > 1]:
         raise InputError(f"{members[repeated_names[0]].name} is named twice; name it once")

@@ -531,7 +531,7 @@ def parse_sizes(text: str, option: str) -> tuple[int, ...]:
         if not step:
             raise error
         if (last - first) // step >= _MAX_SIZES:
-            raise InputError(f"{option} {text!r} has more than {_MAX_SIZES} sizes; take a larger step")
+            raise InputError(f"{option} {text!r} has more than {_MAX_SIZES} sizes; increase the step")
         sizes = list(range(first, last + 1, step))
     elif re.fullmatch(r"\d{1,9}(,\d{1,9})*", text, re.ASCII):
         sizes = [int(size) for size in text.split(",")]

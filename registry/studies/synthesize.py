@@ -328,7 +328,7 @@ def resample_training(files: Sequence[Training], sizes: Sequence[int], copies: i
             raise InputError(f"the file has {len(file.items)} items, but {files[0].name} has {n}; parallel files need "
                              "the same number of items", path=file.name)
     if len({file.name for file in files}) < len(files):
-        raise InputError(f"two files have the name {files[0].name}; rename one")
+        raise InputError(f"two files have the name {files[0].name}; rename one of them")
     for model in models:
         try:
             check_name(model)
@@ -339,7 +339,7 @@ def resample_training(files: Sequence[Training], sizes: Sequence[int], copies: i
             raise InputError(f"{noun} {duplicates[0]} is named twice; name it once")
     sizes = sizes or (n,)
     if copies < 1 or min(sizes) < 1:
-        raise InputError("expected 1 copy or more, of 1 item or more")
+        raise InputError("the number of copies and the number of items must be 1 or more")
     if copies > _MAX_COPIES or max(sizes) > _MAX_SAMPLE:
         raise InputError(f"{copies} copies of {max(sizes)} items are too many; expected {_MAX_COPIES} or fewer, of "
                          f"{_MAX_SAMPLE} or fewer")

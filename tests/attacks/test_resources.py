@@ -182,7 +182,7 @@ def test_memory_that_duckdb_does_not_count_ends_in_a_message(registry, scored, t
     scored(task)
     for sql in ("SELECT reservoir_quantile(score, 0.5, 2000000000) FROM leaderboard", "SELECT repeat('x', 4000000000)"):
         printed = registry("query", sql, "--max-memory", "512M", exit_code=1).stderr
-        assert printed == "error: the query needs more memory than it may take; --max-memory allows more\n"
+        assert printed == "error: the query needs more memory than its limit; increase --max-memory\n"
 
 
 @pytest.mark.parametrize("name", ["score", "submission", "event"])

@@ -51,22 +51,25 @@ def test_a_bad_submission_is_refused_by_every_command(applied, content, says):
     ('name = "Accuracy"', 'name = "Acuracy"', ["metric[0]: unknown metric 'Acuracy'; did you mean 'Accuracy'"]),
     ('format = "labels"', 'format = "label"', ["test_set[0]: unknown reader 'label'; did you mean 'labels'"]),
     ("seed = 1", 'test = "permuttion"', ["significance: unknown test 'permuttion'; did you mean 'permutation'"]),
-    ("seed = 1", 'unit = "cluster"\noverall = "cochran"', ["significance: cochran does not take clusters as units"]),
+    ("seed = 1", 'unit = "cluster"\noverall = "cochran"', ["significance: cochran does not support clusters as units"]),
     ("seed = 1", 'test = "response-permutation"\noverall = "cochran"', [
-        "cochran does not take responses as units; set unit = \"item\", or leave overall out"]),
-    ("seed = 1", 'test = "fisher"', ["significance: metric 'acc': fisher compares the precision", "take mcnemar"]),
+        "cochran does not support responses as units; set unit = \"item\", or leave out overall"]),
+    ("seed = 1", 'test = "fisher"', ["significance: metric 'acc': fisher supports only the precision",
+                                      "use --test mcnemar"]),
     ("seed = 1", 'test = "bootstrap"\nstrata = "genre"',
-     ["gold.tsv:1: item 'i0': has no attribute 'genre', which the manifest's significance.strata names", "document"]),
+     ["gold.tsv:1: item 'i0': has no attribute 'genre', which the key significance.strata of the manifest names",
+      "document"]),
     ("seed = 1", 'runs = "random"',
-     ["significance.runs: 'random' needs at least two runs", "a/a@1 and 2 more have only one"]),
-    ("seed = 1", 'test = "cochran"', ["significance: 'cochran' tests all systems together: name it in overall"]),
+     ["significance.runs: 'random' requires at least two runs", "a/a@1 and 2 more have only one"]),
+    ("seed = 1", 'test = "cochran"', ["significance: 'cochran' tests all systems together; name it in overall"]),
     ("seed = 1", 'correction = "holms"', ["significance: unknown correction 'holms'; did you mean 'holm'"]),
     ('gold = "gold.tsv"', 'gold = "silver.tsv"', ["test_set[0].gold: no such file", "silver.tsv"]),
     ('gold = "gold.tsv"', 'gold = "../x/gold.tsv"', ["test_set[0].gold: '../x/gold.tsv' leads out of the task's"]),
     ('gold = "gold.tsv"', 'gold = "/etc/passwd"', ["leads out of"]),
     ('cluster = "document"', 'cluster = "docment"', ["gold.tsv:1: item 'i0': has no attribute 'docment'", "document"]),
     ('{system}', '{sistem}', ["submit[0].file: {sistem} is no known capture; did you mean 'system'"]),
-    ('"systems/{system}.tsv"', '"systems/a.tsv"', ["submit[0]: 'systems/a.tsv' names no system"]),
+    ('"systems/{system}.tsv"', '"systems/a.tsv"', [
+        "submit[0]: the pattern 'systems/a.tsv' does not contain {system}; add {system}, or the key system"]),
     ('"systems/{system}.tsv"', '"systems/none.tsv"\nsystem = "none"', ["submit[0].file: no such file"]),
 ])
 def test_a_bad_manifest_is_refused(applied, old, new, says):
@@ -107,20 +110,20 @@ def test_no_registry_is_left_behind_by_a_first_run_that_fails(task, registry, tm
 def test_a_log_without_its_database_is_not_played_into_a_new_one(registry, tmp_path):
     (tmp_path / "registry.duckdb.wal").write_bytes(b"x")
     told = registry("init", exit_code=3).stderr
-    assert "apply the log of a missing database, registry.duckdb.wal, to a new one" in told
+    assert "the log registry.duckdb.wal of a missing database exists" in told
     assert (tmp_path / "registry.duckdb.wal").read_bytes() == b"x"
 
 
 @pytest.mark.parametrize("name", ["gold.csv", "x.parquet"])
 def test_a_name_that_duckdb_takes_for_a_table(registry, tmp_path, name):
-    assert "name it *.duckdb" in registry("init", "--db", name, exit_code=3).stderr
+    assert "name the file *.duckdb" in registry("init", "--db", name, exit_code=3).stderr
     (tmp_path / name).write_text("a,b\n1,2\n")
     assert "not a DuckDB database" in registry("board", "--db", name, exit_code=3).stderr
 
 
 def test_a_link_that_leads_nowhere(registry, tmp_path):
     (tmp_path / "d.duckdb").symlink_to("nowhere.duckdb")
-    assert "a symbolic link without target" in registry("init", "--db", "d.duckdb", exit_code=3).stderr
+    assert "this symbolic link has no target" in registry("init", "--db", "d.duckdb", exit_code=3).stderr
 
 
 def test_long_items_are_clipped(applied):
@@ -140,8 +143,8 @@ def test_two_files_of_one_name(applied):
     (("compare", "--metric", "accuracy"), ["unknown metric 'accuracy'"], 3),
     (("compare", "--test", "bootstrapp"), ["unknown test 'bootstrapp'"], 3),
     (("compare", "--test", "cochran"), ["'cochran' tests all systems together", "--overall", "known: binomial-z"], 3),
-    (("compare", "--test", "friedman(x=1)"), ["tests all systems together: name it in overall (--overall)"], 3),
-    (("compare", "--overall", "sign(tie=1)"), ["'sign(tie=1)' tests pairs of systems: name it in test (--test)"], 3),
+    (("compare", "--test", "friedman(x=1)"), ["tests all systems together; name it in overall (--overall)"], 3),
+    (("compare", "--overall", "sign(tie=1)"), ["'sign(tie=1)' tests pairs of systems; name it in test (--test)"], 3),
     (("compare", "--test", "permutation(x=1)"), ["unknown option 'x' of permutation"], 3),
     (("compare", "--alpha", "1.5"), ["alpha: is 1.5; expected a number above 0 and below 1"], 3),
     (("compare", "--test", "sign(tie=nan)"), ["option 'tie' of sign is nan; expected a finite number from 0 up"], 3),

@@ -69,7 +69,8 @@ def test_manifests_that_ask_for_what_is_not_there(registry, tmp_path):
         ('references = ["A", "B"]', 'references = ["A", "Z"]', "metric[0]: unknown reference of test set test 'Z'"),
         ('{ name = "B", path', '{ name = "A", path', "two references are called 'A'"),
         ('{ name = "B", path', '{ name = "gold", path', "two references are called 'gold'"),
-        ('format = "lines"', 'format = "labels"', "takes neither references nor an attributes or source file"),
+        ('format = "lines"', 'format = "labels"',
+         "does not accept the keys references, attributes and source; remove them"),
     ):
         assert old in text
         (folder / "task.toml").write_text(text.replace(old, new))

@@ -26,13 +26,13 @@ def test_a_policy_that_the_metric_cannot_have(task, tmp_path):
     task.submission, task.significance = {"missing": "own"}, {"test": "rank-sum", "seed": 1}
     task.extra = '[[metric]]\nname = "LabelF"\n'
     refused(task, tmp_path, "small/test, LabelF: LabelF needs an answer of every system",
-            'set the policy for missing items to another one than "own"')
+            'missing = "own" leaves items out; set missing to another policy')
 
 
 def test_a_test_that_needs_the_same_items(task, tmp_path):
     task.systems["a"].pop("i0")
     task.submission = {"missing": "own"}
-    refused(task, tmp_path, "small/test, acc: permutation compares systems on the same items")
+    refused(task, tmp_path, "small/test, acc: permutation needs the same items for all systems")
 
 
 def test_all_boards_are_refused_at_once(task, tmp_path):
@@ -43,7 +43,7 @@ def test_all_boards_are_refused_at_once(task, tmp_path):
 
 def test_draws_that_do_not_go_into_memory(task, tmp_path):
     task.significance = {"correction": "min-p", "resamples": 2**30, "seed": 1}
-    refused(task, tmp_path, "keeps the resamples of all pairs in memory, 12.0 GiB")
+    refused(task, tmp_path, "needs 12.0 GiB of memory for the resamples of all pairs")
 
 
 def test_several_runs_of_a_correlation_are_refused_before_anything_is_scored(tmp_path, registry):
@@ -54,8 +54,8 @@ def test_several_runs_of_a_correlation_are_refused_before_anything_is_scored(tmp
     manifest.write_text('manifest = 1\n[task]\nid = "t"\n[[test_set]]\nname = "test"\ngold = "gold.tsv"\n'
                         'format = "scores"\noptions = { gold = "gold" }\n[[metric]]\nname = "Pearson"\n'
                         '[[submit]]\nfile = "{system}.{run}.tsv"\n')
-    refused(manifest, tmp_path, "metric[0]: Pearson is not an average over runs, and x/x@1 has 2")
-    assert "not an average over runs" in registry("apply", manifest, exit_code=3).stderr
+    refused(manifest, tmp_path, "metric[0]: Pearson cannot be averaged over runs, but x/x@1 has 2 runs")
+    assert "cannot be averaged over runs" in registry("apply", manifest, exit_code=3).stderr
 
 
 @pytest.fixture
@@ -149,7 +149,8 @@ def test_a_version_that_goes_down_is_a_warning(task, registry, scored):
 
 
 @pytest.mark.parametrize(("db", "says"), [
-    ("nowhere/x.duckdb", "no such folder"), ("x.csv", "name it *.duckdb"), ("task.toml", "not a DuckDB database")])
+    ("nowhere/x.duckdb", "this folder does not exist"),
+    ("x.csv", "name the file *.duckdb"), ("task.toml", "not a DuckDB database")])
 def test_a_database_that_run_could_not_use(task, tmp_path, db, says, registry):
     (tmp_path / "task.toml").write_text("x" * 20)
     for command_ in ("check", "run"):

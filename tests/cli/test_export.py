@@ -79,9 +79,9 @@ def test_what_is_not_there(export, registry):
     for form in ("codabench", "badge"):
         assert "unknown submission 'a/A'; did you mean 'a/a" in export(
             form, "--submission", "a/A", exit_code=3).stderr
-    assert "name it with --submission" in export("evalai", exit_code=3).stderr
+    assert "add --submission TEAM/SYSTEM" in export("evalai", exit_code=3).stderr
     assert "leave out --submission" in export("wmt", "--submission", "a/a", exit_code=3).stderr
-    assert "name it with --submission" in export("badge", exit_code=3).stderr
+    assert "add --submission TEAM/SYSTEM" in export("badge", exit_code=3).stderr
     assert "leave out --submission" in export("bibtex", "--submission", "a/a", exit_code=3).stderr
     assert "unknown task 'smal'" in registry("export", "smal", "citation", exit_code=3).stderr
     assert "leave out --metric" in export("codalab", "--submission", "a/a", "--metric", "acc", exit_code=3).stderr

@@ -94,7 +94,7 @@ def test_pairs_are_marked_by_an_attribute_of_submissions(registry, scored, task)
     said = registry("plot", "small", "gains", "-o", "f.svg", "--by", "paramters", exit_code=3).stderr
     assert "unknown attribute of submissions 'paramters'; did you mean 'parameters'?" in said
     refused = registry("plot", "small", "pairs", "-o", "f.svg", "--by", "kind", exit_code=3).stderr
-    assert "--by marks pairs in a figure of gains; leave it out for pairs" in refused
+    assert "--by marks pairs only in the figure of gains; leave out --by for pairs" in refused
 
 
 def test_the_board_is_chosen(registry, scored, task):

@@ -128,7 +128,7 @@ def test_an_output_file_is_new_and_whole(db, registry, tmp_path):
     assert out.read_text() == "a\n1\n"
     assert sorted(p.name for p in tmp_path.glob("[!.]*")) == ["out.csv", "registry.duckdb", "task"]
     assert "name a new file" in registry("query", "SELECT 1", "--format", "parquet", exit_code=3).stderr
-    assert "no such folder" in registry("query", "SELECT 1", "-o", "no/such/file", exit_code=3).stderr
+    assert "this folder does not exist" in registry("query", "SELECT 1", "-o", "no/such/file", exit_code=3).stderr
 
 
 EVIL = "SELECT chr(27) || '[31m' || chr(155) || chr(13) AS a, 1 AS \"h\x1b[2J\""
@@ -158,7 +158,7 @@ def test_a_terminal_cannot_be_steered(db, monkeypatch, form):
 def test_the_time_limit_holds(db, registry, sql):
     since = time.monotonic()
     told = registry("query", sql, "--timeout", "1", exit_code=1).stderr
-    assert told == "error: the query was ended after 1 s; --timeout allows more\n"
+    assert told == "error: the query was stopped after 1 s; increase --timeout\n"
     assert time.monotonic() - since < 5
 
 
@@ -172,7 +172,7 @@ LARGER = ["SELECT list_transform(range(30000000), lambda x: x::VARCHAR)",
 @pytest.mark.query_process
 @pytest.mark.parametrize("sql", LARGE + (LARGER if settings.default.max_examples > 100 else []))
 def test_the_memory_limit_holds(db, registry, sql):
-    assert "--max-memory allows more" in registry("query", sql, "--max-memory", "200M", exit_code=1).stderr
+    assert "its limit; increase --max-memory" in registry("query", sql, "--max-memory", "200M", exit_code=1).stderr
 
 
 @pytest.mark.parametrize(("options", "told"), [

@@ -82,8 +82,8 @@ def test_regions_and_tests(ranking):
 
 def test_lists_of_different_size_are_warned_of(ranking):
     told = ranking("--grid", "2:6:1", "--ties", "random").stderr
-    assert ("warning: cand/test: precision alone is not fair, because acceptance sets differ in size at 2 of 5 "
-            "cut-offs (Evert 2004), most at n = 6: a accepts 6, c 4") in told
+    assert ("warning: cand/test: a comparison by precision alone is not fair, because the systems accept different "
+            "numbers of candidates at 2 of 5 cut-offs (Evert 2004), most at n = 6: a accepts 6, c 4") in told
     told = ranking("--grid", "2:6:1", "--ties", "exclude").stderr  # c has four in first place and no others
     assert "at 4 of 5 cut-offs (Evert 2004), most at n = 3: a accepts 3, c 0" in told
 
@@ -116,8 +116,8 @@ def test_every_form(ranking, format_, what):
     (["--test-set", "dev"], 3, "unknown test set of cand 'dev'"),
     (["--repetition", "part"], 3, "--show variation needs --repetition ATTRIBUTE"),
     (["--show", "variation", "--repetition", "page"], 3, "no attribute 'page'"),
-    (["--grid", "2", "--plot", "f.gif"], 3, "a figure ends in .svg, .pdf, .png or .pgf"),
-    (["--grid", "2", "--plot", "f.png", "--figure", "significance"], 3, "shows two systems, and here are 3"),
+    (["--grid", "2", "--plot", "f.gif"], 3, "the file name of a figure must end in .svg, .pdf, .png or .pgf"),
+    (["--grid", "2", "--plot", "f.png", "--figure", "significance"], 3, "shows two systems, but 3 are selected"),
     (["--grid", "2", "--plot", "no/f.png"], 1, "cannot write the figure: No such file or directory"),
 ])
 def test_what_is_refused(ranking, arguments, exit_code, message):
@@ -126,7 +126,8 @@ def test_what_is_refused(ranking, arguments, exit_code, message):
 
 def test_one_system_makes_no_pair(ranking):
     told = ranking("--system", "a", "--grid", "2", "--format", "json")
-    assert (told.json, "one system makes no pair; use --show curves for its lists" in told.stderr) == ([], True)
+    assert (told.json, "there is only one system, so nothing can be compared; use --show curves for its n-best list"
+            in told.stderr) == ([], True)
     assert "no pair" not in ranking("--system", "a", "--grid", "2", "--show", "curves").stderr
 
 

@@ -31,13 +31,15 @@ def test_submissions_of_labels(registry, stance):
     """The gold's labels renamed, and in another case; the gold itself; a copy."""
     odd = {
         "renamed": (named(SOUND, against="con"), "label",
-                    f"{AGAINST} of 60 labels are unknown to the gold: 'con' ({AGAINST} times; the gold's 'against'?)",
+                    f"{AGAINST} of 60 labels are unknown to the gold: 'con' ({AGAINST} times; did you mean the "
+                    "gold's 'against'?)",
                     'set the submission\'s option rename = { con = "against" }'),
         "upper": (named(SOUND, against="Against"), "label",
                   f"{AGAINST} of 60 labels are unknown to the gold: 'Against' ({AGAINST} times; the gold has "
                   "'against')",
                   "set the submission's option fold_case = true"),
-        "xgold": (GOLD, "gold", "has the gold's own answer for each of 60 items", "is it a system's output?"),
+        "xgold": (GOLD, "gold", "has the gold's own answer for each of 60 items",
+                  "check that the file is the output of a system"),
         "zcopy": (COPIED, "copy", "has the same answers as sound/sound@1, another system", "")}
     stance.systems |= {name: labels for name, (labels, *_) in odd.items()}
     said_everywhere(registry, stance.write(), {name: told for name, (_, *told) in odd.items()})
@@ -92,7 +94,8 @@ def test_a_header_that_is_an_item_and_a_class_everywhere(registry, stance):
 def test_a_header_in_the_submission_alone(registry, stance):
     stance.systems["a"] = {"id": "stance", **SOUND}
     told = registry("check", stance.write(), exit_code=3).stderr
-    assert "a.tsv:1: item 'id': not in the gold, but like a header; set options = { header = true, item" in told
+    assert ("a.tsv:1: item 'id': not in the gold, and its line looks like a header; set options = { header = true, "
+            "item") in told
     assert told.count("error") == 1
 
 
@@ -139,7 +142,7 @@ WRONG = ["org", *NER[1:]]
 def test_a_type_of_spans_that_is_called_otherwise(registry, entities):
     odd = ["person" if type_ == "per" else type_ for type_ in ["loc", *NER[1:]]]
     said_everywhere(registry, entities(sound=WRONG, zodd=odd), {"zodd": (
-        "label", "9 of 40 types are unknown to the gold: 'person' (9 times; the gold's 'per'?)",
+        "label", "9 of 40 types are unknown to the gold: 'person' (9 times; did you mean the gold's 'per'?)",
         'rename = { person = "per" }')})
 
 
@@ -162,13 +165,13 @@ def test_no_type_in_common_is_refused_unless_it_is_meant(registry, entities):
     manifest = entities(sound=WRONG, zodd=[type_.upper() for type_ in NER])
     for command in (["check", manifest], ["run", manifest], ["submit", "t", "zodd.out", "--system", "zodd"]):
         told = registry(*command, exit_code=3).stderr
-        assert "zodd.out: no type is one of the gold's, which are 'loc', 'org', 'per': " in told  # the commonest first
-        assert 'set the submission\'s option fold_case = true, else unknown = "accept"' in told
+        assert "zodd.out: none of its types occurs in the gold, which has 'loc', 'org', 'per': " in told
+        assert 'set the submission\'s option fold_case = true, otherwise set unknown = "accept"' in told
     registry("submit", "t", "zodd.out", "--system", "zodd", "--option", 'unknown="accept"')
     (row,) = [row for row in registry("run", entities(sound=WRONG), "--format", "json").json if row["system"] == "zodd"]
     (remark,) = row["messages"]
     assert (row["score"], remark["code"], remark["parameters"]["gold"]) == (0, "unknown-names", "'loc', 'org', 'per'")
-    assert remark["text"].startswith("no type is one of the gold's, which are 'loc', 'org', 'per': ")
+    assert remark["text"].startswith("none of its types occurs in the gold, which has 'loc', 'org', 'per': ")
 
 
 def test_a_submission_without_a_type_is_accepted(registry, entities, tmp_path):

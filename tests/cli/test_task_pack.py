@@ -80,7 +80,8 @@ def test_a_pack_is_for_checking_only(registry, tmp_path):
 
 
 @pytest.mark.parametrize(("line", "says"), [
-    ('{"item": "i0", "label": "x"}', "items.jsonl:1: unknown key 'label'"), ('{"text": "x"}', ":1: no key 'item'"),
+    ('{"item": "i0", "label": "x"}', "items.jsonl:1: unknown key 'label'"),
+    ('{"text": "x"}', ":1: the key 'item' is missing"),
     ('{"item": "i0"}\n{"item": "i0"}', ":2: item 'i0': occurs twice"), ("", "the file is empty"),
 ])
 def test_item_lists_are_read_as_strictly_as_gold(registry, task, tmp_path, line, says):

@@ -106,9 +106,9 @@ PANDAS = ",aspen,acme/birch-7b\nq0,0.5,1.0\nq1,0.25,\n"  # DataFrame.to_csv; the
     (PANDAS, [], "results.csv:1: a column has no name; if it names the items, as row names do, --option 'item=[\"\"]'"),
     ("item" + PANDAS, [], "results.csv:2: column 'item' has 'q0', which is no score; if it names the items, add --"),
     (PANDAS.replace(",", ";"), [], "results.csv:1: only one column, ';aspen;acme/birch-7b'; name the separator"),
-    (PANDAS, ['item=[""]'], "error: results.csv: item 'q1': there is no score of it; add it, or let the manifest say "
-     "missing = \"worst\" (with the option worst of Mean); \"drop\" would leave out 1 of 2 items for all systems; for "
-     "an import set the option 'missing'"),
+    (PANDAS, ['item=[""]'], "error: results.csv: item 'q1': there is no score of it; add it, or set "
+     "missing = \"worst\" (with the option worst of Mean) in the manifest; \"drop\" would leave out 1 of 2 items "
+     "for all systems; for an import set the option 'missing'"),
 ])
 def test_what_a_data_frame_writes_is_told_apart_or_refused_with_the_remedy(registry, table, content, options, says):
     table.write_text(content)

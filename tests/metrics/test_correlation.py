@@ -33,7 +33,7 @@ def test_an_item_without_a_score_has_no_worst_one(task):
 
 def test_correlations_are_no_averages_over_runs(task):
     told = task(runs=2, exit_code=3).stderr
-    assert "Pearson is not an average over runs, and s/s@1 has 2; submit each run as a system" in told
+    assert "Pearson cannot be averaged over runs, but s/s@1 has 2 runs; submit each run as a separate system" in told
 
 
 def test_sums_have_no_correlation():

@@ -88,5 +88,5 @@ def test_verify_leaves_out_boards_of_purged_teams(registry, task):
     registry("purge", "small", "c", "--reason", "asked for")
     registry("publish", "--output", "public.duckdb")
     said = registry("verify", "--db", "public.duckdb").stderr
-    assert "boards with a purged team were not computed again" in said
+    assert "boards with a purged team were not recomputed" in said
     assert "no faults" in said

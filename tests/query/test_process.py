@@ -13,8 +13,8 @@ ENDLESS = "SELECT max(len(list_transform(range(5000000), lambda x: list_sum(rang
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("sql", "seconds", "message"), [
-    (LARGE, 60, "the query needs more memory than it may take; --max-memory allows more"),
-    (ENDLESS, 1, "the query was ended after 1 s; --timeout allows more")])
+    (LARGE, 60, "the query needs more memory than its limit; increase --max-memory"),
+    (ENDLESS, 1, "the query was stopped after 1 s; increase --timeout")])
 def test_a_forked_process_ends_at_its_limits(tmp_path, empty_registry, sql, seconds, message):
     path = tmp_path / "r.duckdb"
     path.write_bytes(empty_registry)

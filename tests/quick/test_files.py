@@ -59,6 +59,26 @@ def test_a_pattern_gives_team_and_system(folder, registry, monkeypatch):
     assert (path / "runs/task.toml").read_text().count('file = "systems/Aspen/{run}.tsv"\nsystem = "Aspen"') == 1
 
 
+def test_a_manifest_of_the_valid_files(folder, registry, monkeypatch):
+    """All faults are printed at once; a corrected file is added by the command that the warning shows."""
+    path = folder({"gold.tsv": LABELS, "in/A/one.tsv": OURS, "in/B/one.tsv": OURS + OURS.splitlines()[-1] + "\n",
+                   "in/C/one.tsv": OURS.splitlines()[0] + "\n"})
+    monkeypatch.chdir(path)
+    arguments = ("--gold", "gold.tsv", "in/{team}/{system}.tsv")
+    warnings = [line for line in registry("new", "t", *arguments).stderr.splitlines() if line.startswith("warning:")]
+    faults = ("warning: left out: in/B/one.tsv:", "warning: left out: in/C/one.tsv: item ")
+    assert [line.startswith(fault) for line, fault in zip(warnings, (*faults, "warning: 2 files are left"), strict=True)
+            ] == [True] * 3
+    assert (path / "t/task.toml").read_text().count("# Left out: in/") == 2
+    registry("run", "t/task.toml")
+    (path / "in/B/one.tsv").write_text(OURS)
+    command = warnings[-1].rpartition("`registry ")[2].rstrip("`")
+    registry(*command.replace("TASK FILE", "t in/B/one.tsv").split())
+    assert registry("list", "submissions", "--format", "json").json[-1]["id"] == "t/test/B/one@1"
+    (path / "in/A/one.tsv").write_text("")
+    assert "error: in/A/one.tsv" in registry("new", "u", *arguments, exit_code=3).stderr
+
+
 def test_of_several_files_in_each_folder_one_question(folder):
     """Case 24: the one that ends as the gold's does; else patterns are shown, each of which is read."""
     teams = {f"out/{team}/{name}": OURS for team in "ab" for name in ("p.tsv", "p.check")}

@@ -125,4 +125,4 @@ def test_a_metric_that_lacks_a_judged_segment_is_refused(registry, tmp_path):
     path = folder / "metric-scores" / "en-de" / "BLEU-refA.seg.score"
     path.write_text("".join(line for line in path.read_text().splitlines(True) if not line.startswith("AIRC")))
     told = registry("run", folder / "task.toml", exit_code=3).stderr
-    assert "item 'AIRC 1': there is no score of it (one of 10 such among 36 items)" in told
+    assert "item 'AIRC 1': there is no score of it (10 of 36 items have this problem)" in told

@@ -154,7 +154,7 @@ def test_models_get_a_file_of_results_for_the_hub(registry_of_all, tmp_path):
                 assert re.fullmatch(r"\d{4}-\d\d-\d\d", entry["date"])
                 found.add((path.parts[-4] + "/" + path.parts[-3], entry["dataset"]["task_id"], entry["value"]))
     assert found == stored
-    for dataset, says in ((None, "give it by --dataset"), ("small", "'small' is not the name of a data set"),
+    for dataset, says in ((None, "set --dataset ORGANISATION/NAME"), ("small", "'small' is not the name of a data set"),
                           ("a/b\n", "is not the name of a data set")):
         with pytest.raises(InputError, match=says):
             write_results(registry_of_all, "small", tmp_path / "none", dataset=dataset)

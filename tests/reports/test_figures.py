@@ -158,8 +158,8 @@ def test_ranks_are_shown_as_often_as_they_were_drawn(drawn):
     ("groups", leaderboard(["A"]), "fewer than two ranked systems"),
     ("groups", BOARD, "too many groups"),
     ("ranks", BOARD, "cannot be resampled"),
-    ("pairs", leaderboard(["A"]), "one system makes no pair"),
-    ("gains", leaderboard(["A"]), "one system makes no pair"),
+    ("pairs", leaderboard(["A"]), "there is only one system, so there are no pairs to draw"),
+    ("gains", leaderboard(["A"]), "there is only one system, so there are no pairs to draw"),
 ])
 def test_what_cannot_be_drawn(kind, board, said, tmp_path):
     with pytest.raises(MismatchError, match=said):
@@ -251,8 +251,8 @@ def test_text_stays_text_in_svg_and_pdf_and_is_escaped_in_pgf(tmp_path):
 
 
 @pytest.mark.parametrize(("take", "text", "said"), [
-    (parse_length, "7.7", "no length such as 7.7cm"), (parse_length, "0.1in", "no size for a figure"),
-    (parse_length, "900cm", "no size"),
+    (parse_length, "7.7", "is not a length; write 7.7cm"), (parse_length, "0.1in", "is not a possible size"),
+    (parse_length, "900cm", "is not a possible size"),
     (parse_limits, "0.9,0.5", "two numbers, the lower one first"), (parse_limits, "a,b", "two numbers"),
     (parse_limits, "0,nan", "two"),
     (parse_limits, "0,inf", "two")])

@@ -156,7 +156,7 @@ def test_systems_that_may_be_the_best_are_filled(drawn):
 
 
 def test_more_lines_than_a_page_has_room_for_are_refused(tmp_path):
-    with pytest.raises(InputError, match="up to 200 lines, and here are 400"):
+    with pytest.raises(InputError, match="at most 200 lines, but the result has 400"):
         studies.draw(conducted({"systems": 200 * PLACES}), tmp_path / "f.png", "best")
 
 

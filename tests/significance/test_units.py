@@ -32,7 +32,7 @@ def test_metrics_without_item_scores_are_refused_and_no_others():
         assert len({reason is None for reason in reasons}) == 1, metric
         if reasons[0]:
             refused.add(metric.name)
-            assert "although the systems' scores differ; take permutation" in reasons[0]
+            assert "although the systems' scores differ; use --test permutation" in reasons[0]
     assert refused == {"Kappa", "MCC"}
 
 
@@ -91,5 +91,6 @@ def test_the_other_pairs_are_those_of_the_same_test_without_a_pair_that_is_undef
 
 def test_all_systems_are_not_compared_where_no_unit_has_all_scores():
     m = precision([[(1, 2), (0, 0), (1, 1)], [(0, 0), (2, 3), (1, 1)]])
-    assert "there is none in which all have one" in OVERALL_TESTS["friedman"]().refusal(m)
+    refused = OVERALL_TESTS["friedman"]().refusal(m)
+    assert "needs units in which every system has a defined score, but there are none" in refused
     assert OVERALL_TESTS["friedman"]().refusal(m.select_systems([0, 2])) is None

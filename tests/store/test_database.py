@@ -44,7 +44,7 @@ def test_what_is_not_there_is_named(path, says):
 
 
 def test_no_folder_to_create_in():
-    with pytest.raises(InputError, match="nowhere: no such folder"):
+    with pytest.raises(InputError, match="nowhere: this folder does not exist"):
         create(Database("nowhere/r.duckdb"))
 
 

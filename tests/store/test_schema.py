@@ -115,8 +115,8 @@ def test_a_registry_of_another_revision_is_refused(database, registry, revision)
     set_revision(database, revision)
     before = database.path.read_bytes()
     said = (f"another version of this program made this registry: its schema is {revision}, but evalregistry "
-            f"[0-9.a-z]+ has {schema.REVISION}; make a new one by `registry run` of its manifests with another --db, "
-            "or open this one with that version")
+            f"[0-9.a-z]+ has {schema.REVISION}; create a new registry by `registry run MANIFEST` with another --db, "
+            "or open this registry with that version")
     for enter in (database.reading, database.writing, database.querying):
         with pytest.raises(SchemaError, match=said), enter():
             pass

@@ -121,7 +121,8 @@ def test_the_test_that_holds_its_level_in_simulation_is_taken():
     assert advised(right_in_clusters(40), "cluster") == Permutation()
     assert advised(opposed_in_clusters(40), "cluster") == studentized
     uneven = right_in_clusters(8, UNEVEN).sample(np.random.default_rng(3), 1).matrix.by_unit
-    assert "use permutation(studentized=true)" in judge_test(Bootstrap("studentized"), uneven, "cluster").reason
+    reason = judge_test(Bootstrap("studentized"), uneven, "cluster").reason
+    assert 'use --test "permutation(studentized=true)"' in reason
 
 
 def test_swaps_are_called_counted_only_where_they_are():

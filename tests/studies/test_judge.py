@@ -89,7 +89,7 @@ def test_the_board_tests_differences_with_slopes_of_their_own(judged, registry):
     facts = {row["fact"]: row["value"] for row in registry(*advice, "facts").json}
     assert facts["smallest number of units with human judgements"] == str(LABELLED)
     told = registry("study", "judge", "t")
-    assert "it favours (or disfavours, if negative) aspen (-0.1" in told.stderr
+    assert "the judge favours some systems (or disfavours, if negative): aspen (-0.1" in told.stderr
     assert "birch (+0.1" in told.stderr
     assert "no sample" not in told.stderr
     registry("verify")
@@ -146,7 +146,8 @@ def test_probabilities_of_looking_at_both_must_be_known(judged, registry):
     lines = birch.read_text().splitlines()
     lines[LABELLED] = lines[LABELLED].rpartition(",")[0] + ","
     birch.write_text("\n".join(lines) + "\n")
-    assert "probability that both items of a pair are labelled is unknown" in registry("run", path, exit_code=3).stderr
+    assert "probability that an item is labelled for both systems of a pair is unknown" in registry(
+        "run", path, exit_code=3).stderr
     path.write_text(path.read_text().replace('drawn = "probability"', 'drawn = "random"'))
     registry("run", path, "--db", path.parent / "random.duckdb")
 
@@ -231,7 +232,7 @@ def test_swaps_of_systems_of_which_people_saw_other_items_are_refused(judged, re
     file.write_text("item,judge,human\n" + "".join(
         f"i{n:03},{f},{y if n < 150 else ''}\n" for n, (y, f) in enumerate(zip(
             of_people["birch"], of_judge["birch"], strict=True))))
-    assert "take bootstrap" in registry("run", path, exit_code=3).stderr
+    assert "use --test bootstrap" in registry("run", path, exit_code=3).stderr
     path.write_text(path.read_text().replace("seed = 1", 'seed = 1\ntest = "bootstrap"\nresamples = 200'))
     told = registry("run", path)
     assert "people judged only 30 items of some system; at least 50" in told.stderr

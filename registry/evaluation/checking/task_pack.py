@@ -158,7 +158,7 @@ def _make_item(entry: Mapping[str, Any], reader: Reader, document: Document, lin
         raise document.error(f"unknown key {unknown[0]!r}; {suggest(unknown[0], _KEYS)}", line)
     key = entry.get("item")
     if not isinstance(key, str) or not key:
-        raise document.error("no key 'item' with the item's name", line)
+        raise document.error("the key 'item' is missing; add the name of the item", line)
     try:
         return Item(key, reader.make_unanswered(entry.get("text")), {}, line)
     except ValueError as error:

@@ -88,8 +88,8 @@ def load_board(connection: Connection, key: BoardKey, request: Request, max_byte
     stored.take(items)
     unequal = not stored.present[items].all()  # some members lack items that others have
     if metric.family in ("confusion", "pair") and unequal:
-        raise InputError(f"{key.name}: {metric.name} needs an answer of every system to every item; set the policy "
-                         'for missing items to another one than "own"')
+        raise InputError(f"{key.name}: {metric.name} needs an answer of every system to every item, but "
+                         'missing = "own" leaves items out; set missing to another policy')
     units, strata = _load_groups(connection, key, settings, first_item + items)
     labels: LabelNumbers | None = None
     examples: Sequence[Floats] = stored
@@ -98,8 +98,8 @@ def load_board(connection: Connection, key: BoardKey, request: Request, max_byte
         examples = [labels.count_classes(metric, stored[0][:0])]  # without items: counts are whole numbers
     steps = Steps.choose(metric, examples, min(key.scores[member.scoring_id].step for member in key.members))
     if 0 < steps.largest < SMALLEST:
-        raise InputError(f"{key.name}: the largest {metric.name} statistic is {steps.largest:.2g}, and statistics are "
-                         f"counted to the {PLACES}th decimal place; multiply all values by the same power of ten")
+        raise InputError(f"{key.name}: values of {metric.name} are too small (at most {steps.largest:.2g}), because "
+                         f"they are rounded to {PLACES} decimal places; multiply all values by the same power of ten")
     collector = _MemberCollector(metric, steps, labels, has_random_runs=settings.runs == "random")
     if collector.has_random_runs:
         factors_by_submission = catalog.replicate_factors(connection, [member.submission_id for member in key.members])
@@ -243,7 +243,8 @@ def _load_groups(connection: Connection, key: BoardKey, settings: Significance,
         strata = _number_values(connection, key, settings.strata, item_ids)
         if units is not None and find_split_cluster(units.tolist(), strata.tolist()) is not None:
             raise InputError(f"a {key.test_set.cluster_attribute} of test set {key.test_set.name!r} has items of "
-                             f"several {settings.strata!r}, but all items of a cluster must be in the same stratum")
+                             f"several {settings.strata!r}, but all items of a cluster must be in the same stratum; "
+                             'name another attribute in strata, or set unit = "item"')
     return units, strata
 
 

@@ -175,10 +175,10 @@ def _explain_unused_resolve(settings: Significance) -> str | None:
     if settings.resolve is None:
         return None
     if CORRECTIONS[settings.correction].function is None:
-        return f"resolve has no effect: {settings.correction} adjusts the draws of all pairs; raise resamples instead"
+        return f'resolve has no effect with correction = "{settings.correction}"; increase resamples instead'
     if settings.resamples != "auto" and settings.resolve <= settings.resamples:
-        return (f"resolve has no effect: resolve = {settings.resolve} is not larger than resamples = "
-                f"{settings.resamples}; raise resolve")
+        return (f"resolve has no effect, because resolve = {settings.resolve} is not larger than resamples = "
+                f"{settings.resamples}; increase resolve")
     return None
 
 

@@ -81,7 +81,7 @@ def explain_missing_direction(members: Sequence[_Member], settings: Significance
     if settings.alternative == "two-sided" or is_declared or len(members) < 2:
         return None
     return (f"alternative = \"greater\" needs a direction that is declared before the data are seen, because {_ERROR}; "
-            "name one system in candidate = \"SYSTEM\", mark the system to beat by kind = \"baseline\", or take "
+            "set candidate = \"SYSTEM\", mark the system to beat by kind = \"baseline\", or set "
             "alternative = \"two-sided\"")
 
 
@@ -104,5 +104,5 @@ def check_candidate(boards: Sequence[Sequence[_Member]], settings: Significance)
         raise UnknownNameError("candidate", settings.candidate, sorted({
             f"{member.team}/{member.system}" for member in members}))
     if len(names) > 1:
-        raise InputError(f"candidate {settings.candidate!r} names {len(names)} systems ({', '.join(names)}); write "
+        raise InputError(f"candidate {settings.candidate!r} matches {len(names)} systems ({', '.join(names)}); write "
                          "team/system")

@@ -158,8 +158,9 @@ def _check_board(board: Board, request: Request) -> list[Message]:
     n_pairs = math.comb(len(board.members), 2) if key.family is None else key.family.pairs
     n_bytes = estimate_draw_bytes(n_pairs, settings.draws)
     if CORRECTIONS[settings.correction].function is None and n_bytes > request.execution.memory:
-        raise InputError(f"{key.name}: correction {settings.correction!r} keeps the resamples of all pairs in memory, "
-                         f"{n_bytes / 2**30:.1f} GiB; allow more with --memory, take fewer --resamples, or take holm")
+        raise InputError(f"{key.name}: correction {settings.correction!r} needs {n_bytes / 2**30:.1f} GiB of memory "
+                         "for the resamples of all pairs; increase --memory, reduce --resamples, or use "
+                         "--correction holm")
     warnings = [*misuses(test, matrix), *_warn_of_shaffer(settings.correction, test, matrix),
                 *_warn_of_joint_resamples(settings, test, matrix, n_pairs)]
     if settings.runs == "fixed" and (n_with_runs := sum(len(scores) > 1 for scores in board.run_scores)):
@@ -250,11 +251,13 @@ def _check_judged(board: Board, test: PairTest) -> Iterator[Message]:
     differs = bool((is_labelled != is_labelled[:, :1]).any())
     if (isinstance(test, PredictionPowered) and differs
             and not is_random(get_judged_items(board.matrix).get_statistics(0))):
-        raise InputError(f"{board.key.name}: people labelled other items of some systems than of others, and the "
-                         "probability that both items of a pair are labelled is unknown; take bootstrap")
+        raise InputError(f"{board.key.name}: people labelled different items for different systems, so the "
+                         "probability that an item is labelled for both systems of a pair is unknown; use --test "
+                         "bootstrap")
     if isinstance(test, Permutation) and differs:
-        raise InputError(f"{board.key.name}: people labelled other items of some systems than of others, so a "
-                         "permutation test would find false differences; take bootstrap or prediction-powered")
+        raise InputError(f"{board.key.name}: people labelled different items for different systems, so a "
+                         "permutation test would find false differences; use --test bootstrap or --test "
+                         "prediction-powered")
     min_labelled = FEW_FOR_T if test == PredictionPowered() else FEW_LABELLED
     if (n_labelled := int(is_labelled.sum(axis=0).min())) < min_labelled:
         yield Message("few-judged-items", {"items": n_labelled, "least": min_labelled})

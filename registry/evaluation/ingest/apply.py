@@ -340,9 +340,10 @@ def _rejoin_undeclared(ingest: Ingest, submissions: Sequence[DeclaredSubmission]
             summary.registry_warnings.append(
                 f"{row.full_name} does not fit the new gold and does not take part: {error}")
     if undeclared:
-        more, take = (f" and {len(undeclared) - 1} more", "take") if len(undeclared) > 1 else ("", "takes")
-        summary.notes.append(f"{undeclared[0].full_name}{more} came by `registry submit` or an earlier manifest and "
-                             f"{take} part; `registry withdraw` removes a submission from the leaderboard")
+        more, take, it = ((f" and {len(undeclared) - 1} more", "take", "them") if len(undeclared) > 1 else
+                          ("", "takes", "it"))
+        summary.notes.append(f"{undeclared[0].full_name}{more} {take} part although this manifest does not declare "
+                             f"{it}; `registry withdraw` removes a submission from the leaderboard")
 
 
 def _store_gold(ingest: Ingest, test_set: TestSet, stored: TestSetRow, previous: TaskRow | None, *,
@@ -382,7 +383,8 @@ def _store_gold(ingest: Ingest, test_set: TestSet, stored: TestSetRow, previous:
     if changed and previous is not None and previous.version == task.manifest.task.version:
         raise MismatchError(
             f"{documents['gold'].path}: the gold of test set {test_set.name!r} has changed, but task.version is "
-            f"still {task.manifest.task.version!r}; raise it, and every submission is scored again")
+            f"still {task.manifest.task.version!r}; increase task.version to score all "
+            "submissions again")
     if same_revision is None:
         gold_revision_id = _insert_gold(ingest, stored, reader, items, digest)
         ingest.parsed.add_items(gold_revision_id, items)

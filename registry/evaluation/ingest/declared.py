@@ -146,7 +146,8 @@ def expand_submissions(task: ResolvedTask, refuse: Refuse = raise_error) -> Iter
             continue
         if series is None or series != earlier_series:
             refuse(ManifestError(f"{submission.name} is declared twice, by {_get_path(earlier.files[0])} and by "
-                                 f"{path}; give one another system or version", path=task.root.manifest, key=key))
+                                 f"{path}; change the system or version of one declaration",
+                                  path=task.root.manifest, key=key))
             continue
         submissions[name] = replace(earlier, files=earlier.files + submission.files,
                                     factors=earlier.factors + submission.factors), series
@@ -217,13 +218,13 @@ def check_runs(task: ResolvedTask, submissions: Sequence[DeclaredSubmission], re
     lone_runs = [submission.name for submission in latest.values() if len(submission.files) < 2]
     if lone_runs and task.manifest.significance.runs == "random":
         names = f"{lone_runs[0]} has" if len(lone_runs) == 1 else f"{lone_runs[0]} and {len(lone_runs) - 1} more have"
-        refuse(ManifestError(f"'random' needs at least two runs of every system, and {names} only one; add runs, or "
+        refuse(ManifestError(f"'random' requires at least two runs of every system, but {names} only one; add runs, or "
                              'set runs = "fixed"', path=task.root.manifest, key="significance.runs"))
     multi_run_submissions = [submission for submission in latest.values() if len(submission.files) > 1]
     for n, metric in enumerate(task.metrics.values()):
         if multi_run_submissions and isinstance(metric, CorrelationMetric):
-            refuse(ManifestError(f"{metric!r} is not an average over runs, and {multi_run_submissions[0].name} has "
-                                 f"{len(multi_run_submissions[0].files)}; submit each run as a system",
+            refuse(ManifestError(f"{metric!r} cannot be averaged over runs, but {multi_run_submissions[0].name} has "
+                                 f"{len(multi_run_submissions[0].files)} runs; submit each run as a separate system",
                                  path=task.root.manifest, key=f"metric[{n}]"))
 
 
@@ -268,10 +269,10 @@ def build_submission(task: ResolvedTask, submit: Submit, files: Sequence[File], 
     except ValueError as error:
         raise make_error(f"{path}: {error}") from None
     if "system" not in names:
-        raise make_error(f"{submit.file!r} names no system; add the key system, or {{system}} to the pattern")
+        raise make_error(f"the pattern {submit.file!r} does not contain {{system}}; add {{system}}, or the key system")
     test_set_names = [test_set.name for test_set in task.manifest.test_set]
     if "test_set" not in names and len(test_set_names) > 1:
-        raise make_error(f"add the key test_set: one of {', '.join(test_set_names)}")
+        raise make_error(f"the key test_set is missing; set it to one of {', '.join(test_set_names)}")
     if (test_set_name := names.get("test_set", test_set_names[0])) not in test_set_names:
         remedy = f" of {path}: add a [[test_set]] of that name, or exclude the file" if captures else ""
         raise make_error(f"unknown test set {test_set_name!r}{remedy}; {suggest(test_set_name, test_set_names)}")
@@ -309,11 +310,11 @@ def _compose_names(submit: Submit, captures: Mapping[str, str]) -> dict[str, str
         if (value := getattr(submit, key)) is None:
             continue
         if unknown := [part for part in submit.list_captures(key) if part not in captures]:
-            raise ValueError(f"{key} is {value!r}, but {submit.file!r} does not capture {{{unknown[0]}}}; "
+            raise ValueError(f"{key} is {value!r}, but {submit.file!r} does not contain {{{unknown[0]}}}; "
                              + suggest(unknown[0], captures))
         if key in captures and key not in used:
-            raise ValueError(f"{key} is given by a key and by the braces of {submit.file!r}; keep one, or use "
-                             f"{{{key}}} in a key")
+            raise ValueError(f"{key} is set twice, by the key and by {{{key}}} in {submit.file!r}; remove one, or use "
+                             f"{{{key}}} in the value of a key")
         names[key] = BRACES.sub(lambda match: captures[match[1]], value) if submit.list_captures(key) else value
     for key, value in names.items():
         try:

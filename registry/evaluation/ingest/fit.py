@@ -132,14 +132,14 @@ def find_disagreements(items: Sequence[Item], answers: AnswerColumns, joined: Jo
     unknown = [] if reader.ignores_others else [answer for answer in answers if answer.key not in item_keys]
     if unknown and unknown[0] == answers[0] and find_header(answers, reader) is not None:
         remedy = f"set {suggest_header_options(unknown[0], reader)}, or remove the line"
-        yield InputError(f"not in the gold, but like a header; {remedy}", path=path, line=unknown[0].line,
-                         item=unknown[0].key, category="header")
+        yield InputError(f"not in the gold, and its line looks like a header; {remedy}", path=path,
+                         line=unknown[0].line, item=unknown[0].key, category="header")
         del unknown[0]
     for n, answer in enumerate(unknown):
         nor = "is" if len(unknown) == 2 else "are"
         more = "" if n or len(unknown) == 1 else f" (nor {nor} {len(unknown) - 1} more of the file's {len(answers)})"
-        yield InputError(f"not in the gold{more}; is this file for another test set?", path=path, line=answer.line,
-                         item=answer.key, category="unknown")
+        yield InputError(f"not in the gold{more}; check that the file belongs to this test set", path=path,
+                         line=answer.line, item=answer.key, category="unknown")
     for item, answer in zip(items, joined, strict=True):
         if answer is None:
             continue

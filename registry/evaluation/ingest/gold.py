@@ -43,7 +43,8 @@ def read_gold(task: ResolvedTask, test_set: TestSet, documents: Mapping[str, Doc
         incomplete_items = [item for item in items if not item.attributes.get(attribute)]
         for item in incomplete_items[:1] if len(incomplete_items) == len(items) else incomplete_items:
             names = ", ".join(sorted(name for name, value in item.attributes.items() if value)) or "none"
-            report(item, f"has no attribute {attribute!r}, which the manifest's {key} names; its attributes: {names}")
+            report(item, f"has no attribute {attribute!r}, which the key {key} of the manifest names; the item has the "
+                         f"attributes: {names}")
             has_groups = False
     cluster, strata = test_set.cluster, significance.strata
     if has_groups and significance.unit != "item" and cluster is not None and strata is not None:
@@ -51,7 +52,7 @@ def read_gold(task: ResolvedTask, test_set: TestSet, documents: Mapping[str, Doc
             [item.attributes[cluster] for item in items], [item.attributes[strata] for item in items])
         if split is not None:
             report(items[split], f"its {cluster} has items with different values of {strata!r}, but all items of a "
-                                 'cluster must be in the same stratum; name another attribute under '
+                                 'cluster must be in the same stratum; name another attribute in '
                                  'significance.strata, or set unit = "item"')
     return items
 

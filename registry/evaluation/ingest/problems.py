@@ -313,7 +313,7 @@ class Diagnosis:
             return ""
         text = self._text.strip()
         if text[:1] + text[-1:] == "[]" or (text.partition("\n")[0].strip(), text[-1:]) == ("{", "}"):
-            return "the file is one JSON value, but the task has JSON Lines: one object in every line, and no list"
+            return "the file is a single JSON value, but the task requires JSON Lines (one object in every line)"
         return ""
 
     @cached_property
@@ -335,7 +335,7 @@ class Diagnosis:
     @cached_property
     def _repetition(self) -> str:
         keys = Counter(answer.key for answer in self.answers)
-        return "the file holds its whole content more than once" if min(keys.values(), default=0) > 1 else ""
+        return "the file contains its whole content more than once" if min(keys.values(), default=0) > 1 else ""
 
     @cached_property
     def _numbering_cause(self) -> str:
@@ -390,12 +390,12 @@ class Diagnosis:
         if self._numbering_cause:
             return self._numbering_cause
         if self._other_test_set:
-            return f"it is an item of test set {self._other_test_set!r}; this file seems to be for that test set"
+            return self._for_another
         for name, spell, expected in self._normal_forms:
             if spell(key) in expected:
-                return f"it differs from item {expected[spell(key)]!r} only in {name}"
+                return f"item {key!r} differs from item {expected[spell(key)]!r} of the gold only in {name}"
         if (match := _DEVELOPMENT.search(key)) and not any(map(_DEVELOPMENT.search, self._expected)):
-            return f"its name, with {match[0]!r}, looks like development data"
+            return f"item names with {match[0]!r} look like development data; check that the file is for this test set"
         return ""
 
     @cached_property
@@ -405,14 +405,14 @@ class Diagnosis:
         absent = [n for key, n in self._expected.items() if key not in self._answered]
         refused = self.counts.get("format", 0) + self.counts.get("encoding", 0)
         if absent and len(absent) <= refused:
-            return "its line may be one of the lines that could not be read"
+            return "the missing lines may be among the lines that could not be read"
         if absent and 0 < absent[0] == len(self._expected) - len(absent):
             if self._shift_cause or self.counts.get("order"):
                 return self._shift_cause  # empty if the reader has described the order
             last = "item is" if len(absent) == 1 else f"{len(absent)} items are"
             numbered = getattr(self.reader, "item", None) == ()
-            return (f"the last {last} missing of {len(self._expected)}: the file seems to have been cut off"
-                    + (", or to lack rows above, since rows are numbered" if numbered else ""))
+            return (f"of {len(self._expected)} items, the last {last} missing; the file seems to be truncated"
+                    + (", or rows above are missing, because rows are numbered" if numbered else ""))
         return ""
 
     @cached_property
@@ -447,16 +447,16 @@ class Diagnosis:
         first = next(key for key, shift in self._shifts.items() if shift == distance)
         place = "above" if self._expected[first] else "at the start"
         change = f"missing {place}" if distance > 0 else f"added {place}, or a line is split in two"
-        return (f"shifted: from item {first!r} on, {counted(n, 'text belongs', 'texts belong')} to the item "
-                f"{abs(distance)} {'after' if distance > 0 else 'before'}; "
-                f"{counted(abs(distance), 'line is', 'lines are')} perhaps {change}")
+        return (f"from item {first!r} on, {counted(n, 'text belongs', 'texts belong')} to the item "
+                f"{counted(abs(distance), 'place')} {'later' if distance > 0 else 'earlier'}; perhaps "
+                f"{counted(abs(distance), 'line is', 'lines are')} {change}")
 
     def _describe_move(self, key: str) -> str:
         if self._shift_cause or not self._shifts:
             return self._shift_cause
         if len(self._shifts) > 1:
-            return f"shuffled: {len(self._shifts)} texts belong to other items"
+            return f"{len(self._shifts)} texts belong to other items; the lines seem to be shuffled"
         if key in self._shifts:
             index = self._expected[key] + self._shifts[key]
-            return f"its text belongs to item {self.items[self.test_set][index].key!r}"
+            return f"the text of item {key!r} belongs to item {self.items[self.test_set][index].key!r}"
         return ""

@@ -106,7 +106,8 @@ def find_remarks(items: Sequence[Item], joined: JoinedColumns, reader: Reader, d
     if (header := find_header(answers, reader)) is not None:
         yield _describe_header(header, header.value, reader)
     if (ranks := _find_contradicted_ranks(document, reader)) is not None:
-        yield Remark("order", ranks, "ranks do not count; write scores that fall from rank to rank")
+        yield Remark("order", ranks,
+                     "ranks in the file are ignored; write scores that decrease from each rank to the next")
     if not with_gold:
         return
     if isinstance(reader, NamedReader) and (strange := _find_strange_names(items, answers, reader)) is not None:
@@ -120,7 +121,7 @@ def find_remarks(items: Sequence[Item], joined: JoinedColumns, reader: Reader, d
         yield Remark("order", order, "put the rows into the order of the gold's items")
     if len(items) >= FEW and (copied := _find_copied_part(items, joined, reader)) is not None:
         copy = Message("copied-gold", {"part": copied, "items": len(items)})
-        yield Remark("gold", copy, "is it a system's output?")
+        yield Remark("gold", copy, "check that the file is the output of a system")
 
 
 def find_equal_files(documents: Sequence[Document]) -> Iterator[InputError]:
@@ -128,7 +129,7 @@ def find_equal_files(documents: Sequence[Document]) -> Iterator[InputError]:
     first: dict[str, str] = {}
     for document in documents:
         if (same := first.setdefault(document.digest, document.path)) is not document.path:
-            yield InputError(f"has the same bytes as {same}; is it really another run?", path=document.path,
+            yield InputError(f"has the same bytes as {same}; check that it is another run", path=document.path,
                              category="copy")
 
 
@@ -390,12 +391,12 @@ class _StrangeNames:
         pairs = [f"{_format_toml_key(old)} = {canonical_json(new)}" for old, new in renamed.items()][:_RENAMED]
         fold = "fold_case = true" * (len(renamed) < len(likely))
         if not renamed:
-            advice = f"if they are the same, set the submission's option {fold}"
+            advice = f"if these names mean the same, set the submission's option {fold}"
         else:
             options = f"options {fold} and" if fold else "option"
-            advice = (f"if they mean names of the gold, set the submission's {options} "
+            advice = (f"if these names mean names of the gold, set the submission's {options} "
                       f"rename = {{ {', '.join(pairs)} }}")
-        return advice + (', else unknown = "accept"' if self.are_all else "")
+        return advice + (', otherwise set unknown = "accept"' if self.are_all else "")
 
     @cached_property
     def likely(self) -> dict[str, str]:
@@ -416,7 +417,7 @@ class _StrangeNames:
         if name not in self.likely:
             return ""
         same = self.likely[name].casefold() == name.casefold()
-        return f"; the gold has {self.likely[name]!r}" if same else f"; the gold's {self.likely[name]!r}?"
+        return f"; the gold has {self.likely[name]!r}" if same else f"; did you mean the gold's {self.likely[name]!r}?"
 
 
 def _find_strange_names(items: Sequence[Item], answers: JoinedColumns, reader: NamedReader) -> _StrangeNames | None:

@@ -69,8 +69,8 @@ def store_submission(ingest: Ingest, submission: DeclaredSubmission) -> tuple[Ch
             raise _make_content_error(full_name, sources, documents)
         if submission.factors and submission.factors != catalog.replicate_factors(
                 ingest.connection, [stored.submission_id]).get(stored.submission_id):
-            raise InputError(f"{full_name} is in the registry with other prompts or annotators of its runs; give these "
-                             "runs another version", path=documents[0].path)
+            raise InputError(f"{full_name} is already stored, and its stored runs have other prompts or annotators; "
+                             "choose another version for the new runs", path=documents[0].path)
     if stored is None:
         assert digest is not None
         stored, change = _add_submission(ingest, test_set, submission, digest), Change.added
@@ -104,12 +104,12 @@ def _make_content_error(name: str, sources: list[str], documents: tuple[Document
     """
     other = next((document for document in documents if document.digest not in sources), documents[0])
     if other.digest in sources and len(sources) == len(documents):
-        difference = (": the registry read the file with other options; set another version to store the new "
-                      "answers, or restore the options")
+        difference = (", because the registry read the file with other options; set another version to store the "
+                      "new answers, or restore the options")
     elif len(sources) == len(documents) == 1:
         difference = "; to store this file, set another version; to keep the stored answers, restore the old file"
     else:
-        difference = (f" ({counted(len(sources), 'run')} stored, {len(documents)} here); to store these runs, set "
+        difference = (f" ({counted(len(sources), 'run')} stored, {len(documents)} submitted); to store these runs, set "
                       "another version")
     return InputError(f"{name} is already stored with different answers{difference}", path=other.path)
 

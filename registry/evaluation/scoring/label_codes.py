@@ -59,8 +59,8 @@ def add_labels(connection: Connection, gold_revision_id: int, codes: Sequence[Fl
                          f"answers; `answer_set` of the gold's reader, {reader}, and of the submission's reader must "
                          "return every label")
     if len(labels.numbers) + len(names) > MAX_LABELS:
-        raise InputError(f"more than {MAX_LABELS} different labels, such as {names[0]!r}: measures by class are for "
-                         "classes")
+        raise InputError(f"more than {MAX_LABELS} different labels, such as {names[0]!r}, are too many for a "
+                         "metric by class; choose another metric")
     first = next_id(connection, models.label)
     numbers = {name: first + n for n, name in enumerate(names)}
     insert_many(connection, models.label, [

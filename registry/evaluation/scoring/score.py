@@ -172,8 +172,8 @@ def _check_runs(connection: Connection, members: Sequence[Member], metrics: Iter
         submitted = catalog.load_submitted_files(connection, [member.submission_id for member in members])
         for member in members:
             if (n := len(submitted[member.submission_id].files)) > 1:
-                refuse(InputError(f"{member.name} has {n} runs, and {correlation!r} is not an average over runs; "
-                                  "submit each run as a system", category="score"))
+                refuse(InputError(f"{member.name} has {n} runs, but {correlation!r} cannot be averaged over runs; "
+                                  "submit each run as a separate system", category="score"))
 
 
 # The row of a score, the rows of the scores of its runs, and the statistics of its runs.

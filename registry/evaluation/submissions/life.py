@@ -143,8 +143,8 @@ def check_limits(connection: Connection, manifest: Manifest, test_set_id: int, t
         return
     place = f"of team {team} to test set {submitted[0].name}"
     if limits.limit is not None and len(submitted) >= limits.limit:
-        raise InputError(f"{counted(len(submitted), 'submission')} {place} came already, and the task's limit is "
-                         f"{limits.limit}; ask the organisers to add another one to their manifest",
+        raise InputError(f"{counted(len(submitted), 'submission')} {place} already exist, and the task allows "
+                         f"{limits.limit}; ask the organisers to add another submission to their manifest",
                          category="database")
     deadline = manifest.deadline(submitted[0].name)
     zone = UTC if deadline is None else deadline.tzinfo
@@ -152,8 +152,8 @@ def check_limits(connection: Connection, manifest: Manifest, test_set_id: int, t
     n_today = sum(row.created_at.replace(tzinfo=UTC).astimezone(zone).date() == day for row in submitted)
     if limits.limit_per_day is not None and n_today >= limits.limit_per_day:
         next_day = datetime.combine(day + timedelta(days=1), datetime.min.time(), zone)
-        raise InputError(f"{counted(n_today, 'submission')} {place} came today, and the task's limit is "
-                         f"{limits.limit_per_day} a day; the next one is possible from {next_day.isoformat(' ')} on",
+        raise InputError(f"{counted(n_today, 'submission')} {place} came today, and the task allows "
+                         f"{limits.limit_per_day} a day; submit again from {next_day.isoformat(' ')} on",
                          category="database")
 
 

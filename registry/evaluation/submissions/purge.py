@@ -506,10 +506,10 @@ def find_team(connection: Connection, task: str, team: str) -> tuple[TaskRow, in
     team_ids = {team_row.name: team_row.team_id for team_row in connection.execute(query)}
     purged = set(connection.execute(select(models.tombstone.c.team_id)).scalars())
     if team_ids.get(team) in purged:
-        raise InputError(f"{team} is the tombstone of a purged team; name another team")
+        raise InputError(f"{team} is the tombstone of a team that was already purged; name another team")
     if team not in team_ids:
         if (tombstone := find_tombstone(load_tombstones(connection, row.task_id), team)) is not None:
-            raise InputError(f"a team or system of that name was purged already; its tombstone is {tombstone}")
+            raise InputError(f"a team or system of this name was already purged; its tombstone is {tombstone}")
         raise UnknownNameError("team", team, {name for name, team_id in team_ids.items() if team_id not in purged})
     return row, team_ids[team]
 

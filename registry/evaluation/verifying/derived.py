@@ -86,7 +86,7 @@ def derive_scores(ingest: Ingest, scorings: Sequence[ScoringRow], execution: Exe
                 continue
             if n_missing_again != n_missing:
                 yield Fault("altered", "submission", name,
-                              f"{n_missing} missing answers are stored, and {n_missing_again} found again")
+                              f"{n_missing} missing answers are stored, but the files have {n_missing_again}")
             if metrics := _load_metrics(ingest.connection, scoring.scoring_id):
                 jobs.append(ScoringJob(name, scoring, metrics))
         ingest.write()
@@ -248,7 +248,7 @@ def derive_results(connection: Connection, journal: Journal, task: TaskRow, chos
                 comparison.store(row["digest"], row["sequence"], ComparisonSummary())
         except Exception as error:
             yield Fault("damaged", "comparison", rows[0]["id"],
-                        f"cannot be made again: {type(error).__name__}: {error}")
+                        f"cannot be recomputed: {type(error).__name__}: {error}")
 
 
 def add_families(connection: Connection, comparisons: Collection[int]) -> set[int]:
@@ -319,7 +319,8 @@ def _load_stored_board(connection: Connection, task: TaskRow, row: Any, executio
     """
     request, key = Request.from_json(row["request"], execution), _make_key(connection, task, row)
     if _is_stale(connection, row["comparison_id"]):
-        return Fault("stale", "comparison", row["id"], "the installed code computes other scores than those it used")
+        return Fault("stale", "comparison", row["id"],
+                     "the installed code computes scores that differ from the scores of this comparison")
     is_known = key.task.salt is not None or not row["digest"].startswith(SALTED)  # releases have no salt
     if is_known and key.digest(request) != row["digest"]:
         if (results := superseded.get(row["digest"])) is None:
@@ -327,7 +328,7 @@ def _load_stored_board(connection: Connection, task: TaskRow, row: Any, executio
                          "its digest does not match its settings, its members or their statistics")
         if results != results_digest(connection, row["comparison_id"], "stored_"):
             return Fault("altered", "comparison", row["id"],
-                         "other code has computed its scores again, and the log has another digest of its results")
+                         "other code has recomputed its scores, and the digest of its results does not match the log")
         return None
     single = replace(key, family=None)
     if is_known and key.family is not None and single.digest(request, is_random=False) not in key.family.digests:

@@ -78,7 +78,7 @@ class Difference:
             return "surplus", f"the row of {place}"
         column = next(name for name in self.stored if self.stored[name] != self.derived[name])
         stored, derived = (clip(str(values[column])) for values in (self.stored, self.derived))
-        return "altered", f"{column}{place and f' of {place}'} is {stored}, and {derived} when derived again"
+        return "altered", f"{column}{place and f' of {place}'} is {stored}, but the recomputed value is {derived}"
 
 
 def find_differences(connection: Connection, stored: str, derived: str,

@@ -150,13 +150,13 @@ def verify_tables(connection: Connection) -> Iterator[Fault]:
         last, ended[entry.run_id] = entry, entry.details.get("ended_at", "")
     for run_id, ended_at in connection.execute(select(models.run.c.run_id, models.run.c.ended_at)):
         if ended.get(run_id) and ended[run_id] != str(ended_at):
-            yield Fault("altered", "run", str(run_id), f"it ended at {ended_at}, and at {ended[run_id]} in the log")
+            yield Fault("altered", "run", str(run_id), f"the run ended at {ended_at}, but the log says {ended[run_id]}")
     if last is not None and "tables" in last.details:  # otherwise a purge has blanked the entry
         digests = table_digests(connection)
         for table in sorted(table for table in digests if digests[table] != last.details["tables"].get(table)):
             columns = ", ".join(digested_columns(table))
             yield Fault("altered", "row", table,
-                        f"{_ROW} after run {last.run_id}: {columns} have another digest in the log")
+                        f"{_ROW} after run {last.run_id}: the digest of {columns} does not match the log")
 
 
 _ROW = "another program altered, added or removed a row"
@@ -198,7 +198,7 @@ def _verify_comparisons(connection: Connection) -> Iterator[Fault]:
             if row.run_id not in blanked:
                 yield Fault("altered", "comparison", name, "its run or its digest does not match the log")
         elif details["signature"] != row.signature:
-            yield Fault("altered", "comparison", name, f"its signature is {details['signature']} in the log")
+            yield Fault("altered", "comparison", name, f"the log has another signature, {details['signature']}")
         elif details.get("late") != late.get(row.comparison_id, []):
             yield Fault("altered", "standing", name, "its late systems do not match the log")
 

@@ -164,7 +164,8 @@ def verify_references(connection: Connection) -> Iterator[Fault]:
                 """).one()  # noqa: S608
             if n:
                 yield Fault("missing", owner.name, str(example),
-                            f"{counted(n, 'row')} of {table.name} refer to it, and it does not exist")
+                            f"this row does not exist, but {counted(n, 'row refers', 'rows refer')} to it in "
+                            f"{table.name}")
     for name, keys in _KEYS.items():
         columns = ", ".join(keys)
         for row in connection.exec_driver_sql(f"""
@@ -173,19 +174,20 @@ def verify_references(connection: Connection) -> Iterator[Fault]:
             row_key = ", ".join(f"{key} {row[key]}" for key in keys)
             yield Fault("surplus", name, row_key, f"occurs {row['n']} times")
     for pair in connection.exec_driver_sql(_PAIRS):
-        first = "no comparison has it" if pair.made_by is None else f"its first comparison is of run {pair.made_by}"
-        yield Fault("altered", "pair_result", str(pair.pair_result_id), f"it is of run {pair.run_id}, and {first}")
+        first = "no comparison uses it" if pair.made_by is None else f"run {pair.made_by} made its first comparison"
+        yield Fault("altered", "pair_result", str(pair.pair_result_id), f"run {pair.run_id} computed it, but {first}")
 
 
 def verify_use(connection: Connection) -> Iterator[Fault]:
     """Find rows that no other row uses, which other steps of `verify` would miss."""
     for row in connection.exec_driver_sql(_ANSWERS):
-        yield Fault("surplus", "answer", str(row.answer_id), "neither the gold nor a submission has it")
+        yield Fault("surplus", "answer", str(row.answer_id), "neither the gold nor a submission has this answer")
     for row in connection.exec_driver_sql(_LABELS):
         yield Fault("surplus", "label", str(row.label_id),
                     f"no answer of the gold or of a submission is {clip(repr(row.name))}")
     for row in connection.exec_driver_sql(_PARTS):
-        yield Fault("surplus", "study_part", row.digest, f"the study is finished, and has no part {clip(row.key)}")
+        yield Fault("surplus", "study_part", row.digest,
+                    f"the study is finished, but does not use the part {clip(row.key)}")
     for table in sorted(find_nonempty(connection, ("publication", "statistic_total"))):
         yield Fault("surplus", table, "all rows", "only public files have rows in this table")
     for table in sorted(find_nonempty(connection, _SCORE_TABLES)):
@@ -224,7 +226,7 @@ def verify_hiding(connection: Connection, task: TaskRow) -> Iterator[Fault]:
         until = getattr(task, column)
         if embargoes[column] != (stored := until and until.isoformat()):
             yield Fault("altered", "task", task.slug,
-                        f"{description} hidden until {stored}, and until {embargoes[column]} in the log")
+                        f"{description} hidden until {stored}, but the log says until {embargoes[column]}")
     team, system = models.team, models.system
     teams = select(team.c.team_id).where(team.c.task_id == task.task_id)
     purged = select(models.tombstone.c.team_id)
@@ -236,7 +238,7 @@ def verify_hiding(connection: Connection, task: TaskRow) -> Iterator[Fault]:
             logged = pseudonyms[key].get(str(row_id))
             if pseudonym != logged or (pseudonym is None and task.anonymous_until is not None and not is_purged):
                 yield Fault("altered", "pseudonym", f"{task.slug}, {table.name} {row_id}",
-                            f"is {pseudonym!r}, and {logged!r} in the log")
+                            f"is {pseudonym!r}, but the log has {logged!r}")
 
 
 def _load_logged_hiding(connection: Connection,
@@ -315,7 +317,7 @@ def verify_manifest(connection: Connection, task: TaskRow) -> Iterator[Fault]:
         yield Fault("altered", "task", task.slug, "its manifest does not match the latest entry of the log")
     seeds = [entry["seed"] for entry in logged if entry.get("seed") is not None]
     if seeds and seeds[-1] != task.seed:
-        yield Fault("altered", "task", task.slug, f"its seed is {task.seed}, and {seeds[-1]} in the log")
+        yield Fault("altered", "task", task.slug, f"its seed is {task.seed}, but the log has {seeds[-1]}")
     studies = {signature: row for signature, *row in connection.exec_driver_sql(
         "SELECT signature, result, study, subject, digest FROM study WHERE task_id = ?",
         (task.task_id,))}
@@ -448,7 +450,7 @@ def verify_submission(ingest: Ingest, submission: NamedSubmission, gold_revision
     for key in (*CHANGEABLE, "declared"):
         value = getattr(submission, key)
         if last.get(key, value) != value:
-            yield Fault("altered", "submission", name, f"{key} is {value!r}, and {last[key]!r} in the log")
+            yield Fault("altered", "submission", name, f"{key} is {value!r}, but the log has {last[key]!r}")
 
 
 def _load_factors(connection: Connection, submission: NamedSubmission) -> list[dict[str, str]]:

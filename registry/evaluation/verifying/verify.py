@@ -232,7 +232,7 @@ def _verify_task(connection: Connection, journal: Journal, row: TaskRow, executi
         ids = ", ".join(f"({scoring.scoring_id})" for scoring in scorings)
         connection.exec_driver_sql(f"INSERT INTO derived_scoring VALUES {ids}")  # noqa: S608
     result.faults += derive_scores(ingest, scorings, execution)
-    result.faults += [Fault("damaged", "score", ingest.slug, f"cannot be computed again: {error}") for error in errors]
+    result.faults += [Fault("damaged", "score", ingest.slug, f"cannot be recomputed: {error}") for error in errors]
 
 
 def _make_unreadable(object_kind: str, name: str, error: Exception) -> Fault:

@@ -114,7 +114,7 @@ def _draw_lines(axes: Axes, rows: Sequence[Row], names: Sequence[str], low: str,
         InputError: There are too many rows for a page.
     """
     if len(rows) > _MOST:
-        raise InputError(f"the figure shows up to {_MOST} lines, and here are {len(rows)}; leave --plot out")
+        raise InputError(f"the figure shows at most {_MOST} lines, but the result has {len(rows)}; leave out --plot")
     for n, row in enumerate(rows):
         if row[low] is not None and row[high] is not None:
             axes.plot((row[low], row[high]), (n, n), "-", color=COLOURS[0], linewidth=1, solid_capstyle="butt")
@@ -234,7 +234,8 @@ def draw_groups(board: Leaderboard, path: Path, look: Look = USUAL) -> None:
     if len(ranked) < 2:
         raise MismatchError(f"{board.title}: fewer than two ranked systems have a score")
     if board.decisions and not board.groups:
-        raise MismatchError(f"{board.title}: too many groups of systems are not told apart; draw its pairs instead")
+        raise MismatchError(f"{board.title}: the systems form too many overlapping groups; draw the figure of "
+                            "pairs instead")
     bars, half = _find_bars(board, len(ranked)), (len(ranked) + 1) // 2
     below = 0.1 + 0.06 * len(bars)
     height = 0.5 + 0.06 * len(bars) + _PITCH * half
@@ -490,7 +491,7 @@ def _draw_points(axes: Axes, points: Mapping[tuple[bool, bool], Sequence[tuple[f
 
 def _require_pairs(board: Leaderboard) -> None:
     if not board.decisions:
-        raise MismatchError(f"{board.title}: one system makes no pair")
+        raise MismatchError(f"{board.title}: there is only one system, so there are no pairs to draw")
 
 
 def _group_by_level(decisions: Decisions, alpha: float) -> dict[int | None, list[PairDecision]]:

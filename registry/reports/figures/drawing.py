@@ -47,10 +47,10 @@ def parse_length(text: str) -> float:
     """
     match = _LENGTH.fullmatch(WIDTHS.get(text.strip(), text.strip()))
     if match is None:
-        raise InputError(f"{text!r} is no length such as 7.7cm, 80mm, 3.5in or 219pt, nor one of {', '.join(WIDTHS)}")
+        raise InputError(f"{text!r} is not a length; write 7.7cm, 80mm, 3.5in or 219pt, or one of {', '.join(WIDTHS)}")
     length = float(match[1]) * _UNITS[match[2]]
     if not _LEAST <= length <= _MOST:
-        raise InputError(f"{text} is no size for a figure, which is from {_LEAST:g} to {_MOST:g} inches wide and high")
+        raise InputError(f"{text} is not a possible size; a figure is {_LEAST:g} to {_MOST:g} inches wide and high")
     return length
 
 
@@ -65,7 +65,7 @@ def parse_limits(text: str) -> tuple[float, float]:
     except ValueError:
         low = high = 0.0
     if not low < high < float("inf"):
-        raise InputError(f"--limits takes two numbers, the lower one first, as in 0.5,0.9, not {text!r}")
+        raise InputError(f"--limits {text!r} is not a range; write two numbers, the lower one first, such as 0.5,0.9")
     return low, high
 
 
@@ -113,8 +113,8 @@ class Look:
         """
         needed = height * self.scale
         if least and self.height is not None and self.height < 0.95 * needed:
-            raise InputError(f"the systems need a figure that is {2.54 * needed:.1f} cm high, where text is of "
-                             f"{self.font:g} points; --top draws fewer of them")
+            raise InputError(f"with text of {self.font:g} points, the systems need a figure that is "
+                             f"{2.54 * needed:.1f} cm high; increase the height, or draw fewer systems with --top")
         return self.width, self.height or needed
 
     def letters(self, share: float = 1) -> int:
@@ -146,13 +146,13 @@ def parse_look(width: str = "acl", height: str | None = None, font_size: float =
         InputError: A length, the font size, the limits, the palette or the resolution is not valid.
     """
     if not _SMALLEST <= font_size <= _LARGEST:
-        raise InputError(f"text of {font_size:g} points cannot be read; give it {_SMALLEST} to {_LARGEST}")
+        raise InputError(f"the font size {font_size:g} is not allowed; set it from {_SMALLEST} to {_LARGEST} points")
     if palette not in PALETTES:
-        raise InputError(f"no palette is called {palette!r}; {suggest(palette, PALETTES)}")
+        raise InputError(f"unknown palette {palette!r}; {suggest(palette, PALETTES)}")
     if limits is not None and not limits[0] < limits[1] < float("inf"):
-        raise InputError(f"limits are two numbers, the lower one first, not {limits!r}")
+        raise InputError(f"limits must be two numbers, the lower one first, not {limits!r}")
     if not _COARSEST <= dpi <= _FINEST:
-        raise InputError(f"{dpi} dots per inch: expected {_COARSEST} to {_FINEST}")
+        raise InputError(f"the resolution {dpi} is not allowed; set it from {_COARSEST} to {_FINEST} dots per inch")
     return Look(parse_length(width), None if height is None else parse_length(height), font_size, limits, label,
                 palette, dpi)
 
@@ -213,7 +213,7 @@ def check_form(path: Path) -> None:
         InputError: The ending is not .svg, .png, .pdf or .pgf.
     """
     if path.suffix not in _FORMS:
-        raise InputError("a figure ends in .svg, .pdf, .png or .pgf", path=path)
+        raise InputError("the file name of a figure must end in .svg, .pdf, .png or .pgf", path=path)
 
 
 def shorten_names(names: Sequence[str], longest: int) -> list[str]:

@@ -233,13 +233,14 @@ def draw_nbest(kind: Kind, figure: Figure, result: StudyResult) -> None:
     """
     tables = result.finding.tables
     if "curves" not in tables:
-        raise InputError("variation is not drawn; leave --plot out")
+        raise InputError("--show variation has no figure; leave out --plot")
     curves = [list(rows) for _, rows in groupby(tables["curves"], key=lambda row: row["system"])]
     most = {"intervals": 2, "significance": 2}.get(kind, len(COLOURS) * len(_DASHES))
     least = 2 if kind == "significance" else 1
     if not least <= len(curves) <= most:
         shows = "two systems" if least == most else f"{least} to {most} systems"
-        raise InputError(f"the figure of {kind} shows {shows}, and here are {len(curves)}; name them by --system")
+        raise InputError(f"the figure of {kind} shows {shows}, but {len(curves)} are selected; select systems by "
+                         "--system")
     axes = figure.subplots()
     _draw_curves(axes, curves, kind)
     if kind == "significance":
@@ -305,7 +306,7 @@ def draw_sizes(figure: Figure, result: StudyResult) -> None:
     """
     tables = result.finding.tables
     if all(row["fitted"] is None for row in tables["sizes"]):
-        raise InputError("no size has the pairs that a threshold needs, so there is nothing to draw; lower --enough")
+        raise InputError("no size has enough pairs for a threshold, so there is nothing to draw; reduce --enough")
     upper, lower = figure.subplots(2, 1)
     sizes = sorted({row["size"] for row in tables["pairs"]})
     shown = sizes[::-1][::-(-len(sizes) // _MOST)][::-1]  # evenly chosen, with the largest size

@@ -132,18 +132,18 @@ class PairTest(Value):
             matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
         """
         if matrix.family == "pair" and "pair" not in (self.families or ()):
-            return (f"{self.name} needs statistics that add up, unlike correlations; take permutation, "
-                    "bootstrap or williams")
+            return (f"{self.name} does not support correlations; use --test permutation, --test bootstrap or "
+                    "--test williams")
         if matrix.family == "pair" and matrix.runs is not None:
-            return 'correlations do not take random runs, because they are not averages over runs: set runs = "fixed"'
+            return 'correlations do not support random runs, because they cannot be averaged; set runs = "fixed"'
         if matrix.unequal and not self.takes_unequal:
-            return (f"{self.name} compares systems on the same items, and some lack items (missing = \"own\"); take "
-                    "rank-sum or two-sample-t, or another policy for missing items")
+            return (f"{self.name} needs the same items for all systems, but missing = \"own\" leaves items out; use "
+                    "--test rank-sum or --test two-sample-t, or set missing to another policy")
         if reason := self.own_refusal(matrix):
             return reason
         if self.families is not None and matrix.family not in (None, *self.families):
-            return (f"{self.name} takes statistics of {' or '.join(self.families)}, not of {matrix.family}; take "
-                    "permutation or bootstrap")
+            return (f"{self.name} supports only metrics of the statistics family {' or '.join(self.families)}, not "
+                    f"{matrix.family}; use --test permutation or --test bootstrap")
         return unit_refusal(self.name, matrix) if self.of_unit_scores else None
 
     def observe(self, matrix: Matrix, pairs: Pairs) -> ObservedPairs:

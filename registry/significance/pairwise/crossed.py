@@ -57,11 +57,11 @@ class Crossed(PairTest):
         The result is None if it applies.
         """
         if matrix.runs is None:
-            return 'crossed looks at single runs, which are random: set runs = "random", or take permutation'
+            return 'crossed requires random runs; set runs = "random", or use --test permutation'
         if reason := explain_crossing_refusal(matrix):
             return str(reason)
         if matrix.runs and self.over not in ("all", *name_axes(matrix)):
-            return f"runs do not differ by {self.over}; add this factor to the pattern of the file names"
+            return f"runs do not differ in the factor {self.over!r}; add the factor to the pattern of the file names"
         return None
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:

@@ -150,12 +150,12 @@ class Fisher(PairTest):
         It does not apply to scores other than precision, or if every system gives one answer per item.
         """
         if matrix.family != "prf" or matrix.quotient != PRECISION:
-            return ("fisher compares the precision of candidates that systems accept or not; take mcnemar for one "
-                    "answer per item, permutation for other scores")
+            return ("fisher supports only the precision of candidates that systems accept or reject; use --test "
+                    "mcnemar for one answer per item, --test permutation for other scores")
         if matrix.answers_to is not None and give_one_answer_per_item(
                 matrix.answers_to, matrix.statistics[:, :, 1] > 0):
-            return ("every system gives one answer to every item, so D1 and D2 are answers to the same items and not "
-                    "independent, as fisher takes them to be; take mcnemar")
+            return ("every system gives one answer to every item, so the answers in which two systems differ (D1 and "
+                    "D2) are not independent, but fisher requires independence; use --test mcnemar")
         return None
 
     def tail(self, o: Observed, settings: Settings) -> Tail:
@@ -323,7 +323,7 @@ class _Proportions(IndependentTest):
     def own_refusal(self, matrix: Matrix) -> str | None:
         """Return the reason why the scores are not proportions of counts; or None."""
         if matrix.multiple > 1:
-            return f"{self.name} counts single answers, but these are averages over runs; take permutation"
+            return f"{self.name} counts single answers, but the scores are averages over runs; use --test permutation"
         is_binary = matrix.quotient is not None and {c for side in matrix.quotient for c in side} <= {0, 1}
         if is_binary:
             numerators, denominators = matrix.parts

@@ -112,7 +112,7 @@ class McNemar(PairTest):
         """Return a reason if some items are neither right nor wrong; otherwise None."""
         if np.isin(additive(matrix).unit_scores(), (0, 1)).all():
             return None
-        return "mcnemar needs units that are right or wrong; take the sign or permutation test for graded ones"
+        return "mcnemar needs units that are either correct or wrong; use --test sign or --test permutation"
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
         """Compute the p-values from the items that only one of two systems gets right."""
@@ -268,11 +268,11 @@ class Bounded(PairTest):
         It requires scores with two bounds, and means with the same denominators for all systems.
         """
         if matrix.quotient is None or len(set(matrix.denominator_groups.tolist())) > 1:
-            return ("bounded compares means over denominators that all systems share; take permutation or "
-                    "bootstrap(variant=studentized)")
+            return ("bounded supports only means with the same denominator for all systems; use --test permutation or "
+                    '--test "bootstrap(variant=studentized)"')
         if not all(map(math.isfinite, matrix.score_range)):
-            return ("bounded needs scores with a lower and an upper bound, which this metric does not have; take "
-                    "permutation or bootstrap(variant=studentized)")
+            return ("bounded needs scores with a lower and an upper bound, which this metric does not have; use "
+                    '--test permutation or --test "bootstrap(variant=studentized)"')
         return None
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:

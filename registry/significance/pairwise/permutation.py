@@ -265,9 +265,10 @@ class ResponsePermutation(PairTest):
         It does not apply to averages over runs, or to scores other than precision, recall and F-scores.
         """
         if matrix.multiple > 1 or matrix.runs is not None:
-            return "response-permutation shuffles single responses, but these are averages over runs; take permutation"
+            return ("response-permutation permutes single responses, but the scores are averages over runs; use --test "
+                    "permutation")
         if matrix.quotient is None or matrix.family != "prf":
-            return "response-permutation needs responses that are right or not: precision, recall or an F-score"
+            return "response-permutation supports only precision, recall and F-scores; use --test permutation"
         return None
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:

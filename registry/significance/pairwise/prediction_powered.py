@@ -64,10 +64,11 @@ class PredictionPowered(PairTest):
         It does not apply to items without scores of a judge, or to averages over runs.
         """
         if matrix.judged is None:
-            return f"{self.name} compares means of judged items (JudgedMean); take permutation or bootstrap"
+            return (f"{self.name} supports only means of judged items (JudgedMean); use --test permutation or --test "
+                    "bootstrap")
         every = map(get_judged_items(matrix).get_statistics, range(matrix.statistics.shape[1]))
         if not all(np.isin(statistics[:, LABELLED], (0, 1)).all() for statistics in every):
-            return f"{self.name} does not take averages over runs: submit each run as a separate system"
+            return f"{self.name} does not support averages over runs; submit each run as a separate system"
         return None
 
     def observe(self, matrix: Matrix, pairs: Pairs) -> ObservedPairs:

@@ -35,7 +35,8 @@ class _SharedGold(PairTest):
         """Return a reason if the score is neither Pearson's nor Spearman's; or None."""
         if isinstance(matrix, PairMatrix) and matrix.coefficient in (PEARSON, SPEARMAN):
             return None
-        return f"{self.name} compares Pearson's or Spearman's correlations; take permutation or bootstrap for others"
+        return (f"{self.name} supports only Pearson's and Spearman's correlations; use --test permutation or "
+                "--test bootstrap")
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
         """Warn of pairs with correlations that vary more than those of normal values.

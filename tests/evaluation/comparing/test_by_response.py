@@ -140,11 +140,11 @@ def test_fisher_refuses_one_answer_to_every_item(tmp_path, registry):
     registry("run", task)
     refused = registry("compare", "--test", "fisher", exit_code=3).stderr
     assert "sets/test, m: every system gives one answer to every item" in refused
-    assert "take mcnemar" in refused
+    assert "use --test mcnemar" in refused
     registry("compare", "--test", "mcnemar")
     (row,) = registry("pairs", "--format", "json").json
     assert row["test"] == "mcnemar"
-    assert 'fisher does not take items as units; set unit = "response"' in registry(
+    assert 'fisher does not support items as units; set unit = "response"' in registry(
         "compare", "--test", "fisher", "--unit", "item", exit_code=3).stderr
 
 

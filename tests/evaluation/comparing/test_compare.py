@@ -106,7 +106,7 @@ def test_holm_is_over_the_family_of_all_pairs(many, scored):
 def test_a_test_that_does_not_apply_says_why(task, registry, scored):
     scored(task)
     refused = registry("compare", "--test", "mcnemar", "--unit", "cluster", exit_code=3).stderr
-    assert "mcnemar does not take clusters as units; set unit = \"item\", or take permutation" in refused
+    assert "mcnemar does not support clusters as units; set unit = \"item\", or test = \"permutation\"" in refused
 
 
 def test_all_systems_at_once(many, registry, scored):
@@ -164,7 +164,7 @@ def test_every_correction_reaches_the_board(many, undone, correction):
 
 def test_corrections_that_do_not_apply_say_why(many, undone):
     registry = undone(many)
-    with pytest.raises(InputError, match="sign has none"):
+    with pytest.raises(InputError, match="tests permutation and bootstrap without options, not with sign; set corr"):
         registry.compare(correction="min-p", test="sign")
     with pytest.raises(InputError, match="one-sided"):
         registry.compare(correction="shaffer", alternative="greater", candidate="s3")
@@ -222,5 +222,5 @@ def test_tests_of_single_responses_take_them_as_units(undone, tmp_path):
     for row in of_unit["response"]:
         assert max(given[row["system_a"]], given[row["system_b"]]) <= row["n_units"]
         assert row["n_units"] <= given[row["system_a"]] + given[row["system_b"]]
-    with pytest.raises(InputError, match="take fisher or response-permutation"):
+    with pytest.raises(InputError, match='"item" or "cluster", or test = "fisher" or "response-permutation"'):
         registry.compare(unit="response")

@@ -76,11 +76,11 @@ def test_what_is_not_crossed_is_refused(prompted, registry):
     registry("run", manifest)
     refused = registry("compare", "--test", "permutation", exit_code=3).stderr
     assert "prompts, annotators or shared seeds distinguish the runs" in refused
-    assert "use crossed" in refused
-    assert "do not differ by annotators" in registry("compare", "--test", "crossed(over=annotators)",
+    assert "use --test crossed" in refused
+    assert "do not differ in the factor 'annotators'" in registry("compare", "--test", "crossed(over=annotators)",
                                                      exit_code=3).stderr
     patterned(prompted, "runs/{system}.{annotator}.{run}.tsv")
-    assert "other prompts or annotators of its runs" in registry("run", manifest, exit_code=3).stderr
+    assert "its stored runs have other prompts or annotators" in registry("run", manifest, exit_code=3).stderr
     (prompted.folder / "runs" / "b.wordy.2.tsv").unlink()
     patterned(prompted)
     (prompted.folder / "runs" / "b.wordy.2.tsv").unlink()
@@ -119,4 +119,4 @@ def test_seeds_that_systems_share_are_compared_within_each(prompted, registry):
     manifest = patterned(prompted, "runs/{system}.{seed}.tsv")
     (prompted.folder / "runs" / "b.2.tsv").rename(prompted.folder / "runs" / "b.3.tsv")
     refused = registry("run", manifest, "--db", "other.duckdb", exit_code=3).stderr
-    assert "seeds of single systems are runs ({run} in the pattern)" in refused
+    assert "write {run} instead of {seed} in the pattern" in refused

@@ -63,14 +63,14 @@ def test_run_tells_options_without_effect_too(task, registry):
 
 
 @pytest.mark.parametrize(("options", "says"), [
-    ({"correction": "max-t", "test": "bootstrap"}, "max-t adjusts the draws of all pairs; raise resamples instead"),
-    ({"resamples": 1000}, "resolve = 1000 is not larger than resamples = 1000; raise resolve"),
+    ({"correction": "max-t", "test": "bootstrap"}, ' with correction = "max-t"; increase resamples instead'),
+    ({"resamples": 1000}, ", because resolve = 1000 is not larger than resamples = 1000; increase resolve"),
     ({"resamples": 500}, None),
 ])
 def test_where_nothing_can_be_drawn_again_resolve_is_told_to_have_no_effect(many, undone, options, says):
     many.significance = {"seed": 1, "test": "bootstrap(variant=studentized)", "resamples": 200}
     found = undone(many).compare(**options, resolve=1000)
-    assert found.notes == ([f"resolve has no effect: {says}"] if says else [])
+    assert found.notes == ([f"resolve has no effect{says}"] if says else [])
 
 
 def test_bootstrap_within_strata(many, registry):
@@ -107,4 +107,4 @@ def test_strata_of_one_unit_are_warned_of(many, registry):
     assert {(row["ci_low"], row["ci_high"]) for row in done.json} == {(None, None)}
     assert {(row["p_value"], row["significant"]) for row in pairs()} == {(None, False)}
     refused = registry("best", exit_code=3).stderr
-    assert "small/test, acc: strata of one unit each cannot be resampled" in refused
+    assert "small/test, acc: every stratum has only one unit, so nothing can be resampled; use larger strata" in refused

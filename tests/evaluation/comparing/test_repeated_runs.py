@@ -94,7 +94,7 @@ def test_runs_of_others_change_no_result(repeated, registry, scored):
 
 @pytest.mark.parametrize(("test", "unit"), [("fisher", "response"), ("binomial-z", "item"), ("mcnemar", "item")])
 def test_tests_that_count_things_refuse_averages(repeated, undone, test, unit):
-    with pytest.raises(InputError, match=r"take (the sign or )?permutation|set test = \"permutation\""):
+    with pytest.raises(InputError, match=r"use (--test sign or )?--test permutation|set test = \"permutation\""):
         undone(repeated).compare(test=test, unit=unit)
 
 
@@ -175,11 +175,11 @@ def test_what_does_not_go_with_random_runs_is_refused(repeated, registry, scored
     registry("apply", repeated.write())  # those of one run are no more of this manifest, but take part
     assert "3 of 5 systems have only one run" in registry("best", exit_code=3).stderr
     refused = registry("compare", "--runs", "random", "--test", "sign", exit_code=3).stderr
-    assert "does not take random runs; set runs = " in refused
-    assert "take permutation or bootstrap or crossed" in refused
+    assert "does not support random runs; set runs = " in refused
+    assert 'or test = "permutation" or "bootstrap" or "crossed"' in refused
     refused = registry("compare", "--runs", "random", "--test", "permutation", "--correction", "min-p",
                        exit_code=3).stderr
-    assert "random runs are permuted as wholes" in refused
+    assert "random runs are permuted as a whole; set correction = " in refused
     repeated.significance = {"runs": "random", "interval": "bca"}
     assert "set dual, percentile or basic" in registry("run", repeated.write(), exit_code=3).stderr
     repeated.significance = {"runs": "random"}
@@ -188,7 +188,7 @@ def test_what_does_not_go_with_random_runs_is_refused(repeated, registry, scored
     assert "s/s@1 has only one" in registry("submit", "small", one, "--system", "s", exit_code=3).stderr
     repeated.systems = lone
     told = registry("check", repeated.write(), exit_code=3).stderr
-    assert "task.toml: significance.runs: 'random' needs at least two runs of every system" in told
+    assert "task.toml: significance.runs: 'random' requires at least two runs of every system" in told
     assert "s1/s1@1 and 2 more have only one" in told
     repeated.manifest.write_text(repeated.manifest.read_text().replace(
         'file = "systems/{system}.tsv"', 'file = "systems/{system}.tsv"\nwithdrawn = true'))

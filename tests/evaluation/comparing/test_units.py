@@ -149,8 +149,8 @@ def test_tests_of_less_than_clusters_are_refused(many, registry, test, unit):
     else:
         source = many.write()
         text = source.read_text()
-    refused = (f"declares clusters (document), and {test} tests single {unit}s; take permutation or bootstrap, or "
-               f'write unit = "{unit}" (--unit {unit})')
+    refused = (f"declares clusters (document), but {test} tests single {unit}s; "
+               f'set test = "permutation" or "bootstrap", or set unit = "{unit}" (--unit {unit})')
     manifest, declared = Path("own.toml"), f'[significance]\ntest = "{test}"\n'
     manifest.write_text(text)
     registry("run", manifest, "--root", source.parent)
@@ -168,7 +168,7 @@ def test_tests_of_less_than_clusters_are_refused(many, registry, test, unit):
 def test_fisher_is_refused_with_its_own_unit(many, registry, scored):
     scored(many)
     refused = registry("compare", "--test", "fisher", exit_code=3).stderr
-    assert 'fisher tests single responses; take permutation or bootstrap, or write unit = "response"' in refused
+    assert 'fisher tests single responses; set test = "permutation" or "bootstrap", or set unit = "response"' in refused
 
 
 @pytest.mark.parametrize(("documents", "needed"), [(2, True), (3, True), (4, True), (5, True), (6, False)])

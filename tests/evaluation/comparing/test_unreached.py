@@ -5,7 +5,7 @@ import pytest
 from tests.evaluation.tables import manifest
 
 GAINS = {"near": (0.3, 0.5, 0.4, 0.3, 0.5, 0.4, 0.3, 0.5), "far": (0.9, 0, 0.9, 0, 0.9, 0.2, 0.9, 0.9)}
-REASON = "no resample is as extreme as the observed difference, so the bootstrap cannot test it; use permutation"
+REASON = "no resample is as extreme as the observed difference, so the bootstrap cannot test it; use --test permutation"
 
 
 @pytest.fixture

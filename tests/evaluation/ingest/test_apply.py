@@ -190,7 +190,7 @@ def test_a_submission_that_left_the_manifest_is_told_of(task, registry, scored):
     scored(task)
     (task.folder / "systems" / "c.tsv").unlink()
     told = registry("run", task.manifest).stderr
-    assert "info: test/c/c@1 came by `registry submit` or an earlier manifest and takes part" in told
+    assert "info: test/c/c@1 takes part although this manifest does not declare it" in told
     assert "nothing changed" in told
 
 

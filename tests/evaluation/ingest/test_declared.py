@@ -71,8 +71,8 @@ def test_a_file_named_by_itself_with_a_test_set_is_left_out_of_every_pattern(nam
 
 @pytest.mark.parametrize(("submit", "says"), [
     ('file = "{language}/{team}_{run}.tsv"\nsystem = "x"', "{language} is no known capture"),
-    ('file = "{team}/{system}.tsv"\nsystem = "{tem}"', "does not capture {tem}; did you mean 'team'"),
-    ('file = "{team}/{system}.tsv"\nsystem = "x"', "system is given by a key and by the braces"),
+    ('file = "{team}/{system}.tsv"\nsystem = "{tem}"', "does not contain {tem}; did you mean 'team'"),
+    ('file = "{team}/{system}.tsv"\nsystem = "x"', "system is set twice, by the key and by {system}"),
     ('file = "{test_set}/{system}.tsv"', "unknown test set 'es' of "),
     ('file = "{team}/{team}_{run}.tsv"\nsystem = "x"\ntest_set = "test-es"', "no file matches"),
     ('file = "es/{team}_1.tsv"\nsystem = "{team}/x"\ntest_set = "test-es"', "contains '/'"),

@@ -88,7 +88,7 @@ def test_what_does_not_go_together_is_refused(task, registry, board, says):
 def test_scores_of_other_items_have_no_ladder(task, registry):
     task.gold, task.systems, task.documents = {"x": "a"}, {}, {}
     task.extra, task.submission = BOARD, {"missing": "drop"}
-    assert "'ladder' shows scores of the same items, and missing = 'drop'" in registry(
+    assert "'ladder' requires scores on the same items, but missing = 'drop'" in registry(
         "run", task.write(), exit_code=3).stderr
 
 

@@ -79,7 +79,7 @@ def test_code_that_gives_something_else_replaces_scores_and_the_log_tells(regist
     with Database("registry.duckdb").writing() as connection:
         connection.exec_driver_sql("UPDATE standing SET score = 0.99 WHERE comparison_id = 1 AND position = 0")
     (fault,) = faults("registry.duckdb")
-    assert "computed its scores again, and the log has another digest of its results" in fault.message
+    assert "recomputed its scores, and the digest of its results does not match the log" in fault.message
 
 
 def test_a_revised_gold_and_scores_of_unrecorded_code(registry, scored, task):

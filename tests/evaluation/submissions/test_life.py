@@ -99,7 +99,7 @@ def test_what_nobody_can_amend_is_told(task, registry, scored):
     scored(task)
     assert "did you mean" in registry("withdraw", "small/test/b/bb", "--reason", "x", exit_code=3).stderr
     assert "--reason" in registry("withdraw", "small/test/b/b", "--reason", " ", exit_code=3).stderr
-    assert "nothing to change; give --kind" in registry("amend", "small/test/b/b", "--reason", "x", exit_code=3).stderr
+    assert "nothing to change; add --kind" in registry("amend", "small/test/b/b", "--reason", "x", exit_code=3).stderr
 
 
 MANIFEST = """
@@ -181,9 +181,9 @@ def test_a_team_submits_so_many_times_a_day_and_in_all(task, registry, scored, t
     submit("2")
     submit("2")  # is there already
     refused = submit("3", exit_code=3)
-    assert "2 submissions of team delta to test set test came today, and the task's limit is 2 a day" in refused
+    assert "2 submissions of team delta to test set test came today, and the task allows 2 a day" in refused
     tomorrow = datetime.now(UTC).date() + timedelta(days=1)
-    assert f"the next one is possible from {tomorrow} 00:00:00+00:00 on" in refused
+    assert f"submit again from {tomorrow} 00:00:00+00:00 on" in refused
     submit("1", team="echo")
     alter("registry.duckdb", "UPDATE submission SET created_at = created_at - INTERVAL 1 DAY")
     submit("3")

@@ -143,7 +143,7 @@ def test_all_else_stands_and_can_be_verified(registry, whole, purged, monkeypatc
 
 def test_who_was_purged_is_known_by_name_alone(registry, purged, kept, tmp_path, monkeypatch):
     monkeypatch.setenv("REGISTRY_DB", str(purged[0]))
-    assert "purged already; its tombstone is purged-1" in registry(
+    assert "was already purged; its tombstone is purged-1" in registry(
         "purge", "small", TEAM, "--reason", "again", exit_code=3).stderr
     assert "is the tombstone of a purged team" in registry(
         "purge", "small", "purged-1", "--reason", "x", exit_code=3).stderr

@@ -214,9 +214,9 @@ def test_tests_of_sums_refuse_correlations():
     m = pair_matrix(*noisy(16))
     for name, test in TESTS.items():
         if name not in ("permutation", "bootstrap", "williams", "steiger"):
-            assert test().refusal(m).startswith(f"{name} needs statistics that add up")
+            assert test().refusal(m).startswith(f"{name} does not support correlations")
     random = replace(m, runs=(np.zeros((60, 2, 2)), np.zeros((60, 3, 2))))
-    assert Permutation().refusal(random).startswith("correlations do not take random runs")
+    assert Permutation().refusal(random).startswith("correlations do not support random runs")
 
 
 @coefficients

@@ -132,7 +132,7 @@ def test_shaffer_does_not_hold_for_sign_tests_of_independent_true_nulls(correcti
 
 def test_shaffer_refuses_what_is_not_all_pairs():
     for size in (2, 4, 5, 7):
-        with pytest.raises(ValueError, match=f"not {size} p-values; take holm"):
+        with pytest.raises(ValueError, match=f"not {size} p-values; use holm"):
             adjust(np.full(size, 0.01), "shaffer")
 
 

@@ -88,4 +88,4 @@ def test_scores_without_two_bounds_and_other_scores_than_means_are_refused():
     uneven = np.random.default_rng(1).integers(1, 5, (30, 2, 2)).astype(float)
     ratio = StatisticMatrix(uneven, lambda sums: sums[..., 0] / sums[..., 1], quotient=((1, 0), (0, 1)),
                             family="ratio", score_range=(0, 1))
-    assert "denominators that all systems share" in Bounded().refusal(ratio)
+    assert "means with the same denominator for all systems" in Bounded().refusal(ratio)

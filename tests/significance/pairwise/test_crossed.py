@@ -71,7 +71,7 @@ def test_scores_that_are_no_quotients_are_linearized():
 
 def test_what_is_not_tested_says_why():
     m = graded(np.random.default_rng(1), 4, [(0, 1), (0, 2, 1)])
-    assert Crossed().refusal(replace(m, runs=None)).startswith("crossed looks at single runs")
+    assert Crossed().refusal(replace(m, runs=None)).startswith("crossed requires random runs")
     assert "only one run" in Crossed().refusal(graded(np.random.default_rng(1), 4, [(0, 1), (1,)]))
     constant = run(Crossed(), of_scores(np.ones((3, 2)), np.zeros((3, 2))))
     assert (math.isnan(constant.p_value), constant.messages) == (True, Messages.make(

@@ -121,7 +121,7 @@ def test_ranks_are_tested_with_a_note_and_tau_is_refused(test):
     ranks = np.apply_along_axis(stats.rankdata, 0, x)
     assert found.p_value == pytest.approx(run(test, pair_matrix(ranks, stats.rankdata(y))).p_value, rel=1e-10)
     assert found.messages.codes == ("approximate-for-ranks",)
-    with pytest.raises(ValueError, match=f"{test.name} compares Pearson's or Spearman's correlations"):
+    with pytest.raises(ValueError, match=f"{test.name} supports only Pearson's and Spearman's correlations"):
         run(test, pair_matrix(x, y, KENDALL))
 
 

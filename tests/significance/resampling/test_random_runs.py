@@ -198,7 +198,7 @@ def test_systems_with_one_run_are_refused_by_their_number(test):
 @pytest.mark.parametrize("test", [Permutation(studentized=True), Bootstrap(variant="studentized")], ids=repr)
 def test_studentized_tests_take_no_random_runs(test):
     m = graded(np.random.default_rng(1), 4, [(0, 1), (0, 2, 1)])
-    assert "does not take random runs" in test.refusal(m)
+    assert "does not support random runs" in test.refusal(m)
     assert test.refusal(replace(m, runs=None)) is None
 
 

@@ -56,7 +56,7 @@ def test_every_metric_has_its_own(task, registry, scored):
 def test_what_has_no_clusters_is_told(task, registry, scored):
     scored(task)
     refused = registry("study", "dependence", "small", "--test", "mcnemar", exit_code=3).stderr
-    assert "mcnemar does not take clusters" in refused
+    assert "mcnemar does not support clusters" in refused
     task.documents, task.version = {}, "2"
     registry("run", task.write(), "--db", "other.duckdb")
     assert "declares no cluster" in registry("study", "dependence", "small", "--db", "other.duckdb", exit_code=3).stderr
