@@ -127,8 +127,11 @@ def _describe_scores(board: Leaderboard) -> str:
     test_set = "" if board.test_set == "test" else f" {board.test_set}"
     track = f" (track {board.track})" if board.track else ""
     systems = "The system is" if comparison.n_systems == 1 else f"The {comparison.n_systems:,} systems are"
+    numbers = sorted({standing.runs for standing in board.standings})
+    runs = "" if numbers[-1] == 1 else (
+        f" A score is the mean over {numbers[0] if len(numbers) == 1 else f'{numbers[0]} to {numbers[-1]}'} runs.")
     return (f"{systems} scored by {_describe_metric(board)} on the {counted(comparison.n_items, 'item')}{facet}"
-            f"{clusters} of the test set{test_set}{track}.")
+            f"{clusters} of the test set{test_set}{track}.{runs}")
 
 
 def _describe_metric(board: Leaderboard) -> str:
