@@ -116,8 +116,8 @@ def quick(
     report(f"next: edit {keep}/task.toml, then rerun `registry run {keep}/task.toml`" if keep else
            "next: `registry new TASK` with the same arguments writes the manifest")
     if len({board.test_set for board in result.boards}) > 1:
-        needs_task = "" if keep else "with --keep TASK: "
-        report(f"{needs_task}`registry board {keep or 'TASK'} --wide` prints averages over the test sets")
+        place = "" if keep else "with --keep TASK: "
+        report(f"{place}`registry board {keep or 'TASK'} --wide` prints averages over the test sets")
     for sentence in made.folder.advice:
         needs_task = "{task}" in sentence and not keep
         report(("with --keep TASK: " if needs_task else "") + sentence.replace("{task}", keep or "TASK"))
