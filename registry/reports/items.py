@@ -35,7 +35,8 @@ def make_item_table(view: ItemView) -> Table:
 def _make_response(view: ItemView, output: SystemOutput) -> dict[str, Any]:
     """Return the cells that show the answer of one system (or the gold) to an item.
 
-    A text or number is one cell. Other answers, such as spans, are listed in three cells: `correct`, `incorrect`, `missed`.
+    A text or number is one cell. Other answers, such as spans, are listed in three cells: `correct`,
+    `incorrect` and `missed`.
     """
     if view.kind == "text":
         return {"text": output.text}
