@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import Connection, text
 
 from registry.boards.leaderboard import DECIMALS, PairDecision, Standing, get_metric_display, make_board_title
-from registry.errors import UnknownNameError, counted
+from registry.errors import InputError, UnknownNameError, counted
 from registry.evaluation.comparing.leaderboard_key import LeaderboardKey
 from registry.evaluation.ingest.context import ParseCache
 from registry.families import FAMILIES
@@ -124,6 +124,7 @@ def load_states(connection: Connection, name: str | None, task: str | None = Non
 
     Raises:
         UnknownNameError: No state has this id.
+        InputError: The name is the id of a task.
         HiddenError: See `load_latest_states`.
     """
     if name is None:
@@ -131,6 +132,8 @@ def load_states(connection: Connection, name: str | None, task: str | None = Non
     rows = connection.execute(text(f"{_STATES} ORDER BY comparison_id")).all()  # the last row with an id counts
     rows_by_id = {row.signature.rpartition("id:")[2]: row for row in rows}
     if (row := rows_by_id.get(name.rpartition("id:")[2])) is None:
+        if any(row.task == name for row in rows):
+            raise InputError(f"{name!r} is a task, not a database file or a state; --task {name} selects it")
         raise UnknownNameError("database file or state of a board", name, rows_by_id)
     state = _load_state(connection, row)
     return {state.key: state}

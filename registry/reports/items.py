@@ -35,17 +35,18 @@ def make_item_table(view: ItemView) -> Table:
 def _make_response(view: ItemView, output: SystemOutput) -> dict[str, Any]:
     """Return the cells that show the answer of one system (or the gold) to an item.
 
-    A text or number is one cell. Other answers, such as spans, are listed in three cells: `correct`, `wrong`, `missed`.
+    A text or number is one cell. Other answers, such as spans, are listed in three cells: `correct`,
+    `incorrect` and `missed`.
     """
     if view.kind == "text":
         return {"text": output.text}
     if view.kind == "number":
         return {"text": None if output.numbers is None else ", ".join(
             f"{name} {number:.6g}".strip() for name, number in output.numbers.items())}
-    correct, wrong, missed = ([_format_answer(view, answer) for answer in answers] for answers in (
+    correct, incorrect, missed = ([_format_answer(view, answer) for answer in answers] for answers in (
         view.select_correct(output), view.select_incorrect(output), view.select_missing(output)))
-    right = None if output.system is None else not (wrong or missed)
-    return {"right": right, "correct": correct, "wrong": wrong, "missed": missed}
+    all_correct = None if output.system is None else not (incorrect or missed)
+    return {"all_correct": all_correct, "correct": correct, "incorrect": incorrect, "missed": missed}
 
 
 def _format_answer(view: ItemView, answer: KnownAnswer) -> str:
@@ -62,8 +63,8 @@ def _make_column(key: str) -> Column:
         return Column(key, key, lambda value: "" if value is None else make_number_format(4)(value), right=True)
     if key in _COUNTS:
         return Column(key, key, format_text, right=True)
-    if key == "right":
-        return Column(key, key, lambda right: "" if right is None else "yes" if right else "no")
+    if key == "all_correct":
+        return Column(key, "all correct", lambda answer: "" if answer is None else "yes" if answer else "no")
     return Column(key, "run" if key == "replicate" else key.replace("_", " "), _format_texts)
 
 

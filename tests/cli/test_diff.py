@@ -166,6 +166,7 @@ def test_two_databases_and_states_by_their_ids(registry, joined):
     assert "Nothing changed." in registry("diff", "old.duckdb", "old.duckdb").stdout
     said = registry("diff", "0000", exit_code=3).stderr
     assert "unknown database file or state of a board '0000'" in said
+    assert "--task small selects it" in registry("diff", "small", exit_code=3).stderr
 
 
 def test_names_stay_inert(registry, task, first):

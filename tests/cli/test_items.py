@@ -41,10 +41,10 @@ def test_suspect_items(labels):
 
 def test_one_item_side_by_side(labels):
     gold, a, b, c = labels("show", "i5")
-    assert (gold["source"], gold["system"], gold["right"], gold["correct"]) == ("gold", None, None, ["yes"])
-    assert (a["system"], a["right"], a["score"], a["correct"], a["wrong"], a["missed"]) == (
+    assert (gold["source"], gold["system"], gold["all_correct"], gold["correct"]) == ("gold", None, None, ["yes"])
+    assert (a["system"], a["all_correct"], a["score"], a["correct"], a["incorrect"], a["missed"]) == (
         "a", False, 0, [], ["no"], ["yes"])
-    assert [(r["system"], r["right"], r["score"], r["correct"], r["wrong"]) for r in (b, c)] == [
+    assert [(r["system"], r["all_correct"], r["score"], r["correct"], r["incorrect"]) for r in (b, c)] == [
         (s, True, 1, ["yes"], []) for s in "bc"]
 
 
@@ -52,7 +52,7 @@ def test_runs_stand_below_each_other(registry, scored, task):
     task.runs = {"r": {"1": task.systems.pop("a"), "2": task.systems.pop("b")}}
     scored(task)
     rows = registry("items", "small", "show", "i5", "--format", "json").json
-    assert [(r["system"], r["replicate"], r["right"]) for r in rows] == [
+    assert [(r["system"], r["replicate"], r["all_correct"]) for r in rows] == [
         (None, None, None), ("c", 0, True), ("r", 0, False), ("r", 1, True)]
     assert " run " in registry("items", "small", "show", "i5", "--format", "table").stdout
 
@@ -65,7 +65,7 @@ def test_spans_are_shown_with_their_words(registry, scored):
     assert "Shares of Orion Systems fell after Elif Duarte resigned ." in shown
     (crf,) = [r for r in registry("items", "entities", "show", "d01-04", "--format", "json").json
               if r["system"] == "birch-crf"]
-    assert (crf["correct"], crf["wrong"], crf["missed"]) == (
+    assert (crf["correct"], crf["incorrect"], crf["missed"]) == (
         ["person 7-8 'Elif Duarte'"], ["company 3-3 'Orion'"], ["company 3-4 'Orion Systems'"])
     assert crf["score"] == pytest.approx(2 * 1 / (2 + 2))
 
@@ -130,16 +130,16 @@ def test_documents_of_a_ranking_are_right_or_wrong(registry, tmp_path):
     gold = "q1 0 d1 1\nq1 0 d2 0\nq1 0 d3 2\n"
     rows = shown_of(registry, tmp_path, TASK % ("trec", "AP"), {
         "gold": gold, "a": "q1 Q0 d1 1 0.5 a\nq1 Q0 d2 2 0.5 a\nq1 Q0 d4 3 0.9 a\n", "b": "q1 Q0 d1 1 1 b\n"}, "q1")
-    assert (rows[None]["correct"], rows[None]["right"]) == (["d3", "d1"], None), "the most relevant first"
-    assert (rows["a"]["correct"], rows["a"]["wrong"], rows["a"]["missed"]) == (["d1"], ["d4", "d2"], ["d3"])
+    assert (rows[None]["correct"], rows[None]["all_correct"]) == (["d3", "d1"], None), "the most relevant first"
+    assert (rows["a"]["correct"], rows["a"]["incorrect"], rows["a"]["missed"]) == (["d1"], ["d4", "d2"], ["d3"])
     assert rows["a"]["score"] == pytest.approx(1 / 3 / 2)
 
 
 def test_nobody_misses_a_link_that_is_merely_possible(registry, tmp_path):
     task = TASK.replace('"%s" }]\nmetric', '"%s", options = { offset = 1 } }]\nmetric') % ("pharaoh", "AER")
     rows = shown_of(registry, tmp_path, task, {"gold": "1-1 2p2 2-3\n", "a": "1-1 2-3\n", "b": "1-1 2-2 3-3\n"}, "1")
-    assert (rows["a"]["right"], rows["a"]["missed"]) == (True, [])
-    assert (rows["b"]["correct"], rows["b"]["wrong"], rows["b"]["missed"]) == (["1-1", "2-2"], ["3-3"], ["2-3"])
+    assert (rows["a"]["all_correct"], rows["a"]["missed"]) == (True, [])
+    assert (rows["b"]["correct"], rows["b"]["incorrect"], rows["b"]["missed"]) == (["1-1", "2-2"], ["3-3"], ["2-3"])
 
 
 def test_numbers_are_shown_as_they_are(registry, tmp_path):

@@ -210,5 +210,5 @@ def test_the_board_of_human_scores(human, real_data, tmp_path, registry):
         p = printed[pair["system_a"], pair["system_b"]]
         assert pair["significant"] == (p < 0.05)
         assert not pair["significant"] or pair["p_value"] / 2 == pytest.approx(p, rel=0.005)
-    assert "rank-sum or two-sample-t" in registry("compare", "--test", "wilcoxon", exit_code=3).stderr
+    assert "--test rank-sum or --test two-sample-t" in registry("compare", "--test", "wilcoxon", exit_code=3).stderr
     assert "scored on different items" in registry("effects", exit_code=3).stderr

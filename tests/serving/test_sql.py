@@ -118,7 +118,7 @@ def test_a_process_answers_and_is_ended_at_its_limit(scored, task, served, tmp_p
     assert patient.get("/sql", params=asked).json() == FOUND
     assert patient.get("/sql", params=asked | {"format": "parquet"}).content[:4] == b"PAR1"
     answer = short.get("/sql", params={"q": ENDLESS})
-    assert (answer.status_code, "ended after 1 s;" in answer.text) == (422, True)
+    assert (answer.status_code, "stopped after 1 s;" in answer.text) == (422, True)
     waiting, found = WaitingProcess(), bytearray()
     os.kill(waiting._process.pid, signal.SIGKILL)
     waiting._join()

@@ -173,7 +173,7 @@ def test_a_candidate_is_one_system_of_the_task(many, undone):
     registry = undone(many)
     with pytest.raises(UnknownNameError, match="unknown candidate 's99'"):
         registry.compare(**GREATER, candidate="s99")
-    with pytest.raises(InputError, match=r"names 2 systems \(other/s1, s1/s1\); write team/system"):
+    with pytest.raises(InputError, match=r"matches 2 systems \(other/s1, s1/s1\); write team/system"):
         registry.compare(**GREATER, candidate="s1")
     registry.compare(**GREATER, candidate="other/s1")
     with pytest.raises(InputError, match="candidate: needs alternative = 'greater'"):

@@ -200,7 +200,7 @@ def test_days_are_those_of_the_deadlines_zone(task, registry, scored, tmp_path):
         "[[metric]]", "[submission]\nlimit_per_day = 1\n[[metric]]", 1).encode(), "task.toml")
     with Database("registry.duckdb").reading() as connection:
         check_limits(connection, manifest, 1, "d", datetime(2026, 11, 30, 21, 59))  # that day is 30 November there
-        with pytest.raises(Exception, match=r"possible from 2026-12-02 00:00:00\+02:00 on"):
+        with pytest.raises(Exception, match=r"submit again from 2026-12-02 00:00:00\+02:00 on"):
             check_limits(connection, manifest, 1, "d", datetime(2026, 12, 1, 21, 59))
 
 

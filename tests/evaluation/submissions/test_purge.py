@@ -145,7 +145,7 @@ def test_who_was_purged_is_known_by_name_alone(registry, purged, kept, tmp_path,
     monkeypatch.setenv("REGISTRY_DB", str(purged[0]))
     assert "was already purged; its tombstone is purged-1" in registry(
         "purge", "small", TEAM, "--reason", "again", exit_code=3).stderr
-    assert "is the tombstone of a purged team" in registry(
+    assert "is the tombstone of a team that was already purged" in registry(
         "purge", "small", "purged-1", "--reason", "x", exit_code=3).stderr
     assert "did you mean" in registry("purge", "small", "anne", "--reason", "x", exit_code=3).stderr
     refused = registry("apply", kept / "task" / "task.toml", exit_code=3).stderr

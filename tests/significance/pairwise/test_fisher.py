@@ -80,7 +80,7 @@ def test_refusals():
     refused(of_labels([[1, 0], [0, 1]]), "mcnemar for one answer per item")
     refused(yehs_relations(RECALL), "precision")
     one_each = [(1, 0, 1), (0, 1, 0), (0, 1, 1), (1, 0, 0)]  # two answers to either item, of which A and B give one
-    refused(of_answers(one_each, [0, 0, 1, 1]), "every system gives one answer to every item.*take mcnemar")
+    refused(of_answers(one_each, [0, 0, 1, 1]), "every system gives one answer to every item.*use --test mcnemar")
     assert Fisher().refusal(of_answers(one_each, [0, 0, 1, 2])) is None  # A does not answer the third
 
 

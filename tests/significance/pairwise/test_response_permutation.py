@@ -130,6 +130,6 @@ def test_many_responses_are_drawn(monkeypatch):
 def test_what_is_no_response_is_refused():
     accuracy = StatisticMatrix(np.ones((3, 2, 2)), lambda s: s[..., 0] / s[..., 1], quotient=((1, 0), (0, 1)),
                                family="ratio")
-    with pytest.raises(ValueError, match="right or not"):
+    with pytest.raises(ValueError, match="supports only precision, recall and F-scores"):
         ResponsePermutation().run(accuracy, [(0, 1)], Settings())
     assert ResponsePermutation().refusal(yehs_relations([[1, 0], [0, 1]])) is None
