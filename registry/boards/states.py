@@ -411,7 +411,7 @@ class DecisionChange:
     """Change of one pair's test result between two states of a leaderboard.
 
     Attributes:
-        systems: The names `team/system` of the two systems.
+        systems: The names `team/system` of the two systems, first the one that is better in the later state.
         before, after: The test result in the earlier and in the later state.
         why: The cause of the change in a few words, such as `new version`.
     """
@@ -532,6 +532,7 @@ def _compare_standings(before: State, after: State, new_versions: set[str],
 
 def _compare_decisions(before: State, after: State, new_versions: set[str],
                        causes: Mapping[str, str]) -> list[DecisionChange]:
+    places = {name: n for n, name in enumerate(after.systems)}
     changes = []
     for pair in after.pairs.keys() & before.pairs.keys():
         old, new = before.pairs[pair], after.pairs[pair]
@@ -545,6 +546,13 @@ def _compare_decisions(before: State, after: State, new_versions: set[str],
         else:
             family = [f"family of {len(after.pairs)}"] if len(before.pairs) != len(after.pairs) else []
             why = ", ".join([*family, *(key for key in causes if key in _FAMILY_SETTINGS)]) or "other pairs"
+        if places[pair[0]] > places[pair[1]]:
+            pair, old, new = (pair[1], pair[0]), _swap_systems(old), _swap_systems(new)
         changes.append(DecisionChange(pair, old, new, why))
-    places = {name: n for n, name in enumerate(after.systems)}
-    return sorted(changes, key=lambda change: sorted(places[name] for name in change.systems))
+    return sorted(changes, key=lambda change: [places[name] for name in change.systems])
+
+
+def _swap_systems(decision: PairDecision) -> PairDecision:
+    difference = decision.difference
+    return PairDecision(decision.b, decision.a, decision.significant, {
+        **decision.row, "difference": None if difference is None else -difference})

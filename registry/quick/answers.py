@@ -456,7 +456,7 @@ def _choose_values(gold: Table, system_tables: Sequence[Table], items: list[str]
         lists = [value if value in table.nested else next(iter(_find_label_lists(table)), None)
                  for table in system_tables]
         return value, "label", [require_list(table, name) for table, name in zip(system_tables, lists, strict=True)]
-    named = list(request.value[1][1:]) if request.value is not None else []
+    named = request.list_answer_columns(value)
     for name in named:
         if not any(table.column(name) for table in system_tables):
             require_column(system_tables[0], name)
@@ -826,8 +826,8 @@ def plan_tables(gold: Table, items: list[str], value: str, kind: Kind,
     roles = [option("--item", name) for name in items] or ["--in-order"]
     columns = {column for *_, column in systems}
     roles.append(option(OPTION[kind], value))
-    if request.value is not None and len(request.value[1]) > 1:
-        roles += [option(OPTION[kind], name) for name in request.value[1][1:]]
+    if named := request.list_answer_columns(value):
+        roles += [option(OPTION[kind], name) for name in named]
     elif len(columns) == 1 and columns != {value}:
         roles.append(option(OPTION[kind], next(iter(columns))))
     form = make_layout_options([gold, *(table for _, table, *_ in systems)])

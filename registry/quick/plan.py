@@ -97,6 +97,15 @@ class Request:
             raise InputError("--label, --score and --text exclude each other; give one of them")
         return given[0] if given else None
 
+    def list_answer_columns(self, gold: str) -> list[str]:
+        """Return the columns of answers that the options --label, --score and --text name.
+
+        Args:
+            gold: The gold's column of values. If the only named column is another one, it is the systems'.
+        """
+        names = self.value[1] if self.value is not None else ()
+        return [*names[1:]] or [name for name in names if name != gold]
+
 
 @dataclass(frozen=True)
 class Part(Document):

@@ -109,8 +109,8 @@ def _find_score_column(table: Table, request: Request) -> str | None:
         if kind != "score":
             raise InputError(f"{OPTION[kind]} compares answers with a gold; name its file: --gold FILE")
         if len(names) > 1:
-            raise InputError(f"--score names {len(names)} columns ({listed(names, 4)}), but an item has one score on a "
-                             "leaderboard; name one, and run the command again for another")
+            raise InputError(f"--score names {len(names)} columns ({listed(names, 4)}), but a leaderboard has one "
+                             "score per item; name one, and run the command again for another")
         return require_column(table, names[0])
     likely = [name for name in table.names if table.header and (has_role(name, "score") or is_measure(name))
               and not has_role(name, "label", "gold", "item") and _are_scores(table.cells(name))]

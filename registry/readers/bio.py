@@ -169,7 +169,7 @@ class _BlockParsing:
         if layout.header and not self.columns:
             if not self._read_comment(number, line, cells):
                 names = [name for name in layout.required_columns if not _PLACE.fullmatch(name)]
-                self.columns = read_header(cells, names, self.document, number)
+                self.columns = read_header(cells, names, self.document, number, ["header=false"])
             return
         if self._read_comment(number, line, cells):
             return

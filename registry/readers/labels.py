@@ -268,7 +268,7 @@ class Labels(NamedReader):
         def parse_header(cells: list[str], line: int) -> tuple[str, ...]:
             if cells[:1] and cells[0].startswith("{"):
                 raise document.error(_JSON_LINES, line)
-            return read_header(cells, self._required_columns, document, line)
+            return read_header(cells, self._required_columns, document, line, ["header=false"])
 
         declared = () if self.header else self.columns
         text_format = TextFormat(self.separator, self.comment, blank_rows=not self.item)

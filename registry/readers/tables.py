@@ -204,7 +204,7 @@ class TableReader(Reader):
         indexes: list[int] = []
         for number, columns, cells in read_delimited_rows(
                 document, TextFormat(self.separator, self.comment), self.columns,
-                parse_header=lambda cells, line: read_header(cells, names, document, line),
+                parse_header=lambda cells, line: read_header(cells, names, document, line, []),
                 describe_fault=lambda cells, columns: f"{describe_width(cells, columns)} (separator {self.separator})"):
             indexes = indexes or [columns.index(name) for name in names]
             yield number, [cells[n] for n in indexes]

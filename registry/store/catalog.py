@@ -378,8 +378,8 @@ def item_ids(connection: Connection, gold_revision_id: int) -> tuple[int, int]:
         models.item.c.gold_revision_id == gold_revision_id)
     first, count = connection.execute(query).one()
     if first is None:
-        raise MismatchError("this public file withholds the gold, the items and their statistics; read the registry "
-                            "itself, if you have it")
+        raise MismatchError("the gold, the items and their statistics are not public; use the private registry, for "
+                            "`page`, `site` and `serve` with --private")
     return int(first), int(count)
 
 

@@ -223,5 +223,4 @@ def two_test_sets(tmp_path, format_, options, files):
 ])
 def test_a_file_of_another_test_set_is_told_as_such(registry, tmp_path, format_, options, a, b):
     problems = registry(*two_test_sets(tmp_path, format_, options, {"a.txt": a, "b.txt": b}), exit_code=3).json
-    assert {p["cause"].partition("for ")[2] for p in problems} == {
-        "that test set" if p["category"] == "unknown" else "test set 'b'" for p in problems}
+    assert {p["cause"] for p in problems} == {"this file seems to be for test set 'b'"}

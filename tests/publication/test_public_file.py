@@ -251,6 +251,9 @@ def test_withheld_gold_is_not_public(registry, task):
     assert totals == [(scoring, statistic, n) for scoring, n_right in ((1, 5), (2, 3), (3, 3))
                       for statistic, n in (("denominator", 6), ("numerator", n_right))]
     assert registry("board", "--format", "csv", *PUBLIC).stdout == registry("board", "--format", "csv").stdout
+    assert "with --private" in registry("page", "small", "--items", "9", "-o", "public.html").stderr
+    registry("page", "small", "--items", "9", "-o", "private.html", "--private")
+    assert ["zqitem" in Path(f"{name}.html").read_text() for name in ("public", "private")] == [False, True]
     with duckdb.connect("public.duckdb") as connection:
         connection.execute("UPDATE statistic_total SET total = total + 1 WHERE scoring_id = 2 AND position = 0")
     assert "score" in registry("verify", *PUBLIC, exit_code=4).stdout

@@ -337,6 +337,8 @@ def test_a_named_column_is_that_of_the_files_that_have_it(layout):
     labels = [table.get("options", {}).get("label", "label") for table in made.folder.tables["submit"]]
     assert labels[:3] == ["verdict", "label", "prediction"]
     assert made.read_as.count("--label") == 3
+    numbered = answer_questions(paths, ("verdict",), label=("2",))[0]  # the gold has a header, and no column 2
+    assert declared(numbered) == declared(read(paths, label=asked_by(numbered.read_as).label)) == declared(made)
     with pytest.raises(InputError, match="no column 'verdit'"):
         read(paths, label=("label", "verdit"))
 

@@ -1,6 +1,7 @@
 """Files, folders and patterns of systems, what these are called, and runs."""
 
 from pathlib import Path
+from shlex import split
 
 import pytest
 
@@ -77,6 +78,20 @@ def test_a_manifest_of_the_valid_files(folder, registry, monkeypatch):
     assert registry("list", "submissions", "--format", "json").json[-1]["id"] == "t/test/B/one@1"
     (path / "in/A/one.tsv").write_text("")
     assert "error: in/A/one.tsv" in registry("new", "u", *arguments, exit_code=3).stderr
+
+
+@pytest.mark.parametrize(("column", "values"), [("label", ["yes", "no"] * 6), ("score", range(12))])
+def test_a_submission_without_a_header(column, values, folder, registry, monkeypatch):
+    """The options in the error read it."""
+    late = "".join(f"q{n}\t{value}\n" for n, value in enumerate(values))
+    complete = f"id\t{column}\n{late}"
+    monkeypatch.chdir(folder({"gold.tsv": complete, "in/a.tsv": complete, "late.tsv": late}))
+    registry("new", "t", "--gold", "gold.tsv", f"--{column}", column, "in")
+    registry("run", "t/task.toml")
+    submit = ("submit", "t", "late.tsv", "--system", "late")
+    error = registry(*submit, exit_code=3).stderr
+    options = error.partition("(registry submit: ")[2].rpartition(")")[0]
+    assert "submissions: 1 added" in registry(*submit, *split(options)).stderr
 
 
 def test_of_several_files_in_each_folder_one_question(folder):

@@ -143,7 +143,8 @@ def check_limits(connection: Connection, manifest: Manifest, test_set_id: int, t
         return
     place = f"of team {team} to test set {submitted[0].name}"
     if limits.limit is not None and len(submitted) >= limits.limit:
-        raise InputError(f"{counted(len(submitted), 'submission')} {place} already exist, and the task allows "
+        exist = "exists" if len(submitted) == 1 else "exist"
+        raise InputError(f"{counted(len(submitted), 'submission')} {place} already {exist}, and the task allows "
                          f"{limits.limit}; ask the organisers to add another submission to their manifest",
                          category="database")
     deadline = manifest.deadline(submitted[0].name)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator, Sequence
+from shlex import quote
 from typing import Literal, NamedTuple
 
 from registry.errors import suggest
@@ -129,7 +131,8 @@ def split_columns(block: str, width: int, separator: Separator) -> list[list[str
     return [cells[n::width + 1] for n in range(width)] if even else None
 
 
-def read_header(names: list[str], required: Iterable[str], document: Document, line: int) -> tuple[str, ...]:
+def read_header(names: list[str], required: Collection[str], document: Document, line: int,
+                no_header: Sequence[str] | None = None) -> tuple[str, ...]:
     """Check the column names in a file's header, and return them as a tuple.
 
     Args:
@@ -137,17 +140,29 @@ def read_header(names: list[str], required: Iterable[str], document: Document, l
         required: Columns that must exist.
         document: The file, for errors.
         line: Line number of the header.
+        no_header: Options of the reader for files without a header, in addition to `columns`; None if it reads no such
+            files.
 
     Raises:
         InputError: A requested column is missing, or a name occurs twice.
     """
     for name in required:
         if name not in names:
-            raise document.error(f"the header names no column {name!r}; {suggest(name, names)}", line)
+            may_be_item = no_header is not None and {*required}.isdisjoint(names) and len(required) <= len(names)
+            remedy = _suggest_no_header(names, required, no_header or ()) if may_be_item else ""
+            raise document.error(f"the header names no column {name!r}; {suggest(name, names)}{remedy}", line)
     most, times = Counter(names).most_common(1)[0]
     if times > 1:
         raise document.error(f"the header names the column {most!r} twice", line)
     return tuple(names)
+
+
+def _suggest_no_header(names: Sequence[str], required: Collection[str], no_header: Sequence[str]) -> str:
+    """Return the options that read a file without a header, which has the required columns first."""
+    columns = [*required, *(f"column{n + 1}" for n in range(len(required), len(names)))]
+    options = [*no_header, f"columns={json.dumps(columns, ensure_ascii=False)}"]
+    return (f"; if the file has no header, set the options {' and '.join(options)} (registry submit: "
+            f"{' '.join(f'--option {quote(option)}' for option in options)})")
 
 
 def split_cells(line: str, separator: str, most: int = MAX_CELLS) -> list[str]:

@@ -109,7 +109,8 @@ def test_nothing_is_written_through_a_link_that_leads_elsewhere(resample, tmp_pa
 @pytest.mark.parametrize(("contents", "asked", "said"), [
     ({"a": "x\ny\n", "b": "x\n"}, ("--format", "lines"), "parallel files need the same number of items"),
     ({"a": "x\n"}, ("--format", "lines", "--size", "0"), "the number of items must be 1 or more"),
-    ({"a": "x\n"}, ("--format", "lines", "--copies", "0"), "the number of copies and the number of items must be 1 or more"),
+    ({"a": "x\n"}, ("--format", "lines", "--copies", "0"),
+     "the number of copies and the number of items must be 1 or more"),
     ({"a": "x\n"}, ("--format", "lines", "--size", str(10**20)), "too many"),
     ({"a": "x\n"}, ("--format", "lines", "--copies", str(10**20)), "too many"),
     ({"a": "x\n"}, ("--format", "lines", "--model", "east"), "the model east is named twice"),
