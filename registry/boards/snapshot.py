@@ -117,7 +117,7 @@ class Snapshot:
         """Return a copy whose pages state the past date that the leaderboards show."""
         return replace(self, warnings=tuple(f"then, {warning}" for warning in self.warnings), tasks=tuple(
             replace(task, past=moment.heading, boards=[
-                replace(board, statements=(moment.heading, *board.statements)) for board in task.boards])
+                replace(board, details=(moment.heading, *board.details)) for board in task.boards])
             for task in self.tasks))
 
 
