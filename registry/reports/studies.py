@@ -23,6 +23,7 @@ def _right(key: str, heading: str, write: Callable[[Any], str] = plain) -> Colum
 
 
 _SYSTEMS = Column("system_a", "system A"), Column("system_b", "system B")
+_SYSTEM_COLUMNS = {column.key: column for column in (Column("system", "system"), *_SYSTEMS)}
 _PAIR = ("task", "test_set", "system_a", "system_b", "submission_a", "submission_b")
 PAIRS = (*_SYSTEMS, _right("differs_up_to", "differ up to n"), _right("significant", "significant"),
          _right("cut_offs", "of"), Column("significant_at", "at n"), Column("favours", "for"))
@@ -172,6 +173,8 @@ def _make_board_table(rows: list[Row], columns: tuple[str, ...]) -> Table:
 
 
 def _make_board_column(key: str) -> Column:
+    if key.startswith("system"):
+        return _SYSTEM_COLUMNS[key]
     heading = "p" if key == "p_value" else key.replace("_", " ")
     if (write := _FORMATS.get(key)) is not None:
         return Column(key, heading, write, right=key not in ("may_be_best", "among_best", "messages"))

@@ -131,9 +131,11 @@ def test_ranks_of_relabelled_runs_halve_no_p_of_unlike_numbers_of_runs(task, reg
 
 def test_systems_of_the_same_name_have_their_teams(task, registry, scored):
     task.extra = "".join(f'[[submit]]\nfile = "systems/{name}.tsv"\nteam = "{team}"\nsystem = "run1"\n'
-                         for name, team in (("a", "Aspen"), ("b", "Birch")))
+                         for name, team in (("a", "Aspen_B"), ("b", "Birch")))
     scored(task)
-    names = {"Aspen/run1", "Birch/run1", "c"}
+    names = {"Aspen_B/run1", "Birch/run1", "c"}
     assert {row["system"] for row in registry("best", "--format", "json").json} == names
     assert {name for row in registry("effects", "--unit", "item", "--format", "json").json
             for name in (row["system_a"], row["system_b"])} == names
+    for command in ("best", "effects"):
+        assert names <= {*registry(command, "--format", "table").stdout.split()}
