@@ -19,6 +19,7 @@ PUBLIC = {  # changes are a matter of the version number
     board.Board.plot: "(self, kind: 'Kind' = 'scores', path: 'str | Path | None' = None, "
                       "**look: 'Unpack[Sizes]') -> 'Picture'",
     board.Board.to_frame: "(self, package: 'Package | None' = None) -> 'pandas.DataFrame | polars.DataFrame'",
+    board.Board.methods: "(self) -> 'Methods'",
     board.Board.to_task: "(self, folder: 'str | Path', task: 'str | None' = None) -> 'Path'",
     board.Pair.swap: "(self) -> 'Pair'",
     package.open: "(path: 'str | Path', *, at: 'str | None' = None, public: 'bool' = False) -> 'Registry'",
@@ -49,7 +50,7 @@ def test_the_public_names_and_their_signatures():
     assert methods == {thing for thing in PUBLIC if "." in thing.__qualname__} - {
         api.Result.__iter__, board.Board.to_frame}
     assert [name for name, of in vars(board.Board).items() if isinstance(of, property) and name[0] != "_"] == [
-        "systems", "scores", "best", "warnings", "pairs", "signature"]
+        "systems", "scores", "best", "warnings", "pairs", "result", "signature"]
     assert [field.name for field in fields(api.Task)] == ["id", "title", "version", "test_sets", "metrics"]
     assert [field.name for field in fields(board.Pair)] == [
         "a", "b", "difference", "interval", "p_value", "p_adjusted", "significant", "method"]

@@ -70,7 +70,8 @@ def test_every_command_runs(simulated, task, tmp_path, monkeypatch):
     commands = [
         ("--help",), ("--version",), ("completion", "bash"), ("init",), ("apply", manifest), ("score",),
         ("compare", "--workers", 2), ("run", manifest, "--workers", 2),
-        ("board", "--format", "table"), ("pairs", "--verbose"), ("check", "d.tsv", "--task", manifest),
+        ("board", "--format", "table"), ("pairs", "--verbose"), ("compare-pair", "a", "b"),
+        ("gate", "--help"), ("check", "d.tsv", "--task", manifest),
         ("submit", "small", "d.tsv", "--system", "d", "--run"),
         ("amend", "small/test/d/d", "--reason", "it is known", "--attribute", "description=known"),
         ("withdraw", "small/test/d/d", "--reason", "an error"), ("restore", "small/test/d/d", "--reason", "no error"),

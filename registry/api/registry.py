@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from itertools import chain
@@ -132,7 +133,7 @@ class Result(TableDisplay):
         Raises:
             RegistryError: pyarrow is not installed.
         """
-        return self._take(lambda cursor: cursor.to_arrow_table(), "pyarrow")
+        return self._take(_fetch_arrow, "pyarrow")
 
     def pandas(self) -> pandas.DataFrame:
         """Return the result as a pandas data frame.
@@ -148,7 +149,15 @@ class Result(TableDisplay):
         Raises:
             RegistryError: polars or pyarrow is not installed; polars reads the columns from pyarrow.
         """
-        return self._take(lambda cursor: cursor.pl(), "polars", "pyarrow")
+        import polars
+
+        return polars.DataFrame(self._take(_fetch_arrow, "polars", "pyarrow"))
+
+
+def _fetch_arrow(cursor: Any) -> pyarrow.Table:
+    with warnings.catch_warnings():  # DuckDB 2 warns that it copies the rows once more
+        warnings.filterwarnings("ignore", message="Arrow output on a DB-API result", category=UserWarning)
+        return cursor.to_arrow_table()
 
 
 def _format_cell(value: Any) -> str:

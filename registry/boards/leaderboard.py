@@ -373,7 +373,7 @@ class Leaderboard:
         intervals: The methods of the confidence intervals.
         direction: A sentence that names the pairs that are tested one-sided, and the reason.
         result: The result in one sentence; empty if no two ranked systems are compared.
-        details: Sentences about the two systems of a board, if they were computed.
+        details: Sentences after the result: about the two systems of a board, or the past date of the board.
     """
 
     task: str

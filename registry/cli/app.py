@@ -33,8 +33,7 @@ COMMANDS = {
     "purge": LazyCommand("submissions:purge", "Delete the data and the names of a team.", "Submissions"),
     "board": LazyCommand("results:board", "Print the leaderboards.", "Results"),
     "pairs": LazyCommand("results:pairs", "Print pairs of systems with their p-values.", "Results"),
-    "compare-pair": LazyCommand(
-        "results:compare_pair", "Compare two systems: difference, confidence interval, p-value, verdict.", "Results"),
+    "compare-pair": LazyCommand("results:compare_pair", "Compare two systems: difference, CI, p-value.", "Results"),
     "gate": LazyCommand("gate:gate", "Test whether a candidate may replace a base system.", "Results"),
     "diff": LazyCommand("results:diff", "Explain the changes between two states of leaderboards.", "Results"),
     "plot": LazyCommand("plot:plot", "Draw a leaderboard for a paper.", "Results"),

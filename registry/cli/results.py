@@ -150,7 +150,7 @@ def compare_pair(
     metric: MetricAlias = None, all_notes: AllNotes = False,
     at: At = None, db: Db = None, public: Public = False, format_: OutputFormat = None,
 ) -> None:
-    """Compare two systems: difference, confidence interval, p-value, verdict.
+    """Compare two systems: difference, CI, p-value.
 
     The command also prints on how many items the systems differ, which true difference the test set detects with 80 %
     power, and a sentence for a paper. P-values are corrected for all pairs of the leaderboard.

@@ -20,7 +20,7 @@ NAMES = ("Accuracy", "SpanF(beta=2)", "BLEU", "chrF", "RMSE", "AER", "WER", "Jud
 def test_the_matrix_is_that_of_the_other_metric(name):
     other = parse("metric", METRICS, name)
     counted = np.zeros((5, 2, len(FAMILIES[other.family].columns)))
-    counted[..., :len(other.used_columns)] = np.random.default_rng(1).integers(1, 9, (5, 2, len(other.filled)))
+    counted[..., :len(other.used_columns)] = np.random.default_rng(1).integers(1, 9, (5, 2, len(other.used_columns)))
     columns = tuple(f"c{n}" for n in range(len(other.used_columns)))
     metric = METRICS["Recorded"](of=repr(other), columns=columns)
     assert parse("metric", METRICS, repr(metric)) == metric

@@ -62,9 +62,9 @@ def test_places_clusters_rules_and_letters_are_of_one_convention(ranks, left, cl
 
 
 def test_people_do_not_see_letters_that_are_too_many_to_be_read():
-    few = leaderboard("ab")
+    few = leaderboard("abc")
     for letters, seen in (("a" * 24, True), ("a" * 25, False)):
-        of = replace(few, standings=(replace(few.standings[0], letters=letters), few.standings[1]))
+        of = replace(few, standings=(replace(few.standings[0], letters=letters), *few.standings[1:]))
         assert ("group" in [column.heading for column in make_board_table(of).columns]) == seen
         assert ("letters" in make_board_data(of, [of], None)["columns"]) == seen
         assert make_board_table(of).rows[0]["letters"] == letters, "for programs as ever"
