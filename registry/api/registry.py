@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     import pandas
     import polars
     import pyarrow
-import warnings
 import weakref
 from collections.abc import Sequence
 from contextlib import ExitStack, contextmanager
