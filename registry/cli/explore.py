@@ -62,7 +62,8 @@ def list_(
 
         with find_database(db).reading() as connection:
             keys, rows = getattr(history, f"list_{thing}")(connection)
-    columns = [Column(key, key, format_text) for key in _LISTED.get(thing, keys)]
+    shown = _LISTED.get(thing, keys) if choose_format(format_) == "table" else keys
+    columns = [Column(key, key, format_text) for key in shown]
     more = ["All columns: --format json"] if len(columns) < len(keys) else []
     print_tables([Table(rows, columns, captions=more, keys=keys)], format_)
 

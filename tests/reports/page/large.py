@@ -1,6 +1,7 @@
 """A leaderboard of more pairs than a page has room for."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 from functools import cache
 
 import numpy as np
@@ -31,4 +32,5 @@ def large():
                 "n_discordant": apart, "significant": apart >= 30}
     standings = [replace(few.standings[0], rank=n + 1, system=name, display_name=name, team=name,
                          submission=f"{name}/{name}@1", score=1 - n / 1000) for n, name in enumerate(NAMES)]
-    return replace(few, decisions=Decisions(a, b, columns), standings=tuple(standings))
+    comparison = SimpleNamespace(**{**vars(few.comparison), "family_size": len(a)})
+    return replace(few, comparison=comparison, decisions=Decisions(a, b, columns), standings=tuple(standings))
