@@ -1,8 +1,8 @@
 """A leaderboard of more pairs than a page has room for."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 
