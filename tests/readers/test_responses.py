@@ -41,7 +41,7 @@ def test_the_order_of_answers_does_not_matter_but_scores_do():
 @pytest.mark.parametrize(("entry", "message"), [
     ({"item": "s", "answers": [], "answer": 1}, "unknown key 'answer'; did you mean 'answers'"),
     ({"item": "s"}, "no key 'answers'"),
-    ({"answers": []}, "the key 'item' is missing"),
+    ({"answers": []}, "no key 'item'"),
     ({"item": "", "answers": []}, "'item' is empty"),
     ({"item": 7, "answers": []}, "'item' is 7; expected text"),
     ({"item": "s", "answers": "x"}, "'answers' is \"x\"; expected a list"),
