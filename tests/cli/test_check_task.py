@@ -73,7 +73,8 @@ def formula(tmp_path):
 
 
 def test_a_formula_without_a_worst_value(formula, tmp_path, registry):
-    refused(formula, tmp_path, "x.tsv: item 'b': has no answer, and Formula", "y.tsv: item 'a': has no answer, and")
+    refused(formula, tmp_path, "x.tsv: item 'b': it has no answer, and Formula", "y.tsv: item 'a': it has no answer, "
+                                                                                 "and")
     for arguments in (("apply", formula), ("check", tmp_path / "x.tsv", "--task", formula)):
         assert "no worst value" in registry(*arguments, exit_code=3).stderr
 

@@ -77,11 +77,11 @@ def test_what_is_wrong_is_named_with_its_file(write, content, says):
 
 @pytest.mark.parametrize(("one", "other", "lacking"), [
     ({"test": {"en": 0.9, "de": 0.5}}, {"test": {"en": 0.9}},
-     "'birch' has no result of split 'test', subset 'de', of 'T'"),
+     "'birch' has no result of 'T', split 'test', subset 'de'"),
     ({"test": {"en": 0.9}}, {"test": {"en": 0.9, "fi": 0.5}},
-     "'aspen' has no result of split 'test', subset 'fi', of 'T'"),
+     "'aspen' has no result of 'T', split 'test', subset 'fi'"),
     ({"validation": {"en": 0.3}, "cat": {"en": 0.1}}, {"validation": {"en": 0.3}}, "split 'cat', subset 'en'"),
-    ({"test": {"en": 0.2}}, {"dev": {"en": 0.9}}, "'birch' has no result of split 'test'")])
+    ({"test": {"en": 0.2}}, {"dev": {"en": 0.9}}, "'birch' has no result of 'T', split 'test'")])
 def test_means_of_other_splits_or_subsets_are_not_compared(registry, write, one, other, lacking):
     """Models with the same scores where both were run had .50 and .56."""
     write("aspen", results("T", **one), results("U", test={"en": 0.5}))

@@ -58,7 +58,7 @@ def test_logs_that_repeat_the_gold(settings, gold, output, in_list, layout):
             f"The sum is {2 * n + k * (n % 3 == 0)}" for n in range(24))) for k in (0, 1, 2)], "aspen")
     with pytest.raises(QuestionError) as question:
         make(paths, Request())
-    assert f"repeat the gold in column {gold!r} and have the systems' answers in column {output!r}" in str(
+    assert f"have the gold in column {gold!r} and the systems' answers in column {output!r}" in str(
         question.value)
     assert any("--score" in option for option in question.value.options)
     with pytest.raises(InputError) as refused:
@@ -125,7 +125,7 @@ def test_one_table_of_candidates(layout):
     (table(("id", "R1", "R2", "RL"), IDS, RATED, RATED_A, RATED), "columns seem to be measures"),
     (table(("id", "gold", "a"), IDS, GOLD, [f"w{n}" for n in range(24)]), "no other column has such values"),
     (table(("id", "f1", "a"), [*range(23), "mean"], HALVES, RATED), "the last row is called 'mean'"),
-    (table(("model", "item", "said"), ["x"] * 24 + ["y"] * 24, IDS * 2, [*A, *B]), "name the gold: --gold FILE"),
+    (table(("model", "item", "said"), ["x"] * 24 + ["y"] * 24, IDS * 2, [*A, *B]), "name the gold with --gold FILE"),
     (table(("id", "gold", "a"), IDS, HALVES, [*HALVES[1:], "error"]), "no other column has such values")])
 def test_one_table_is_refused(text, says, layout):
     with pytest.raises(InputError, match=says):
