@@ -591,5 +591,5 @@ def _explain_mismatch(scores: Run | None, measure: Measure, score: float | None)
     except (OverflowError, ZeroDivisionError):
         mean = math.nan
     if not is_near(mean, score):
-        return f"is {mean:.6g} as the mean over the samples, but {score:.6g} in the results"
+        return f"is {mean:.6g} over the samples, but {score:.6g} in the results"
     return None

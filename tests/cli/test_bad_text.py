@@ -49,7 +49,7 @@ def test_entities(sample):
     def other_token(lines):
         return [*lines[:2], "x\t" + lines[2].split("\t")[1], *lines[3:]]
 
-    refused(other_token, f"{name}:3: item 'd01-01': token 2 is 'x', the gold's", 'tokens = "warn"')
+    refused(other_token, f"{name}:3: item 'd01-01': token 2 is 'x', but the gold token is", 'tokens = "warn"')
     refused(lambda lines: [*lines[:2], *lines[3:]], f"{name}:2: item 'd01-01':", "tokens, but the gold sentence has",
             "check the blank lines up to this sentence", "the tokenization")
     refused(lambda lines: lines[lines.index("") + 1:], "item 'd01-01': it has no answer")

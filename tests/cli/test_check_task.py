@@ -98,7 +98,7 @@ def test_wrong_gold_of_several_test_sets_and_wrong_submissions_are_told_together
     (task.folder / "systems" / "b.tsv").write_text("i0\tyes\textra\n")
     errors = check(manifest)
     for part in ("gold.tsv:1: item 'i0': has no attribute 'document'", "dev.tsv:2: item 'i0': occurs twice",
-                 "dev.tsv:3: 1 column", "b.tsv:1: 3 columns"):
+                 "dev.tsv:3: the line has 1 column", "b.tsv:1: the line has 3 columns"):
         assert any(part in error for error in errors), errors
 
 

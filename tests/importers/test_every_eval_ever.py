@@ -84,7 +84,7 @@ def test_what_the_own_program_converts_has_the_scores_that_the_harness_s_logs_ha
             assert one == other
             assert len(one) > 2
     assert [note.partition(" samples")[0] for note in folder.notes] == ["2 scores have no"]
-    assert "samples of 2 records do not name" in EveryEvalEver(benchmarks=("texts", "choice"), better="higher").read(
+    assert "samples of 2 records are ignored" in EveryEvalEver(benchmarks=("texts", "choice"), better="higher").read(
         CONVERTED).notes[-1]
 
 
@@ -100,7 +100,7 @@ def test_metrics_of_one_record_are_put_together_and_epochs_are_runs():
                of | {"evaluation_result_id": "level", "evaluation": {
                    "score": -1 if of["sample_id"] == "i1" else 2, "is_correct": False}}])
     with pytest.raises(InputError, match=r"'acme/aspen' \(run 2\) has no score of 1 item of 3 in 'arc.accuracy', such "
-                       "as 'i3'; --option missing=drop"):
+                       "as 'i3'; add --option missing=drop"):
         read()
     folder = read(missing="drop")
     of_model = {name: [row["score"] for row in rows(folder, name)] for name in folder.files if "systems" in name}
@@ -192,7 +192,7 @@ SAMPLE = "logs/1_samples.jsonl"
         of, {"metric_config": {"metric_id": 1, "lower_is_better": False}}), None),
     ("3 lines, but 2 in the record", lambda of: of | {
         "detailed_evaluation_results": {"file_path": "data/1_samples.jsonl", "total_rows": 2}}, None),
-    ("its md5 is", lambda of: of | {"detailed_evaluation_results": {
+    ("the md5 of the file is", lambda of: of | {"detailed_evaluation_results": {
         "file_path": "data/a/b/1_samples.jsonl", "hash_algorithm": "md5", "checksum": "00"}}, None),
     (f"{SAMPLE}:1: item 'i1': 'model_id' is 'other'", None, lambda of: [of | {"model_id": "other"}]),
     (f"{SAMPLE}:1: item 'i1': 'evaluation_id' is 'other'", None, lambda of: [of | {"evaluation_id": "other"}]),
@@ -204,9 +204,9 @@ SAMPLE = "logs/1_samples.jsonl"
     ("'evaluation.score' is \"1\"; expected a number", None, lambda of: [of | {"evaluation": {"score": "1"}}]),
     (f"{SAMPLE}:1: 'metadata' has a value that is not text", None, lambda of: [of | {"metadata": {"epoch": 1}}]),
     (f"{SAMPLE}:1: no key 'input'", None, lambda of: [{key: of[key] for key in of if key != "input"}]),
-    (f"{SAMPLE}:1: the name 'i\\x00i1' is empty or has a control", None, lambda of: [
+    (f"{SAMPLE}:1: the name 'i\\x00i1' is empty, or has a control", None, lambda of: [
         of | {"sample_id": "i\0" + of["sample_id"]}]),
-    (f"{SAMPLE}:1: not a JSON object", None, lambda of: [[of]]),
+    (f"{SAMPLE}:1: the line is not a JSON object", None, lambda of: [[of]]),
 ])
 def test_what_is_wrong_is_named(says, record, sample):
     write()

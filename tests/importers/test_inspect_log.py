@@ -159,15 +159,17 @@ def test_an_id_that_means_another_sample_is_found(registry, log):
     (deflated({"header.json": "{}"}), "header.json: no key 'status'"),
     (deflated({"header.json": header(task=7)}), "header.json: 'eval.task' is 7; expected text"),
     (deflated({"header.json": b"\xff\xfe\xfa"}), "header.json: not JSON"),
-    (deflated({"header.json": header(), "summaries.json": "{}"}), "summaries.json: not a list of samples"),
+    (deflated({"header.json": header(), "summaries.json": "{}"}), "summaries.json: this is not a list of samples"),
     (deflated({"header.json": header(), "summaries.json": "[1]"}), "summaries.json: a sample is not a JSON object"),
     (deflated({"header.json": header(), "summaries.json": [{"id": 1}]}), "summaries.json: no key 'epoch'"),
     (deflated({"header.json": header(), "summaries.json": []}), "no sample has a score"),
     (deflated({"header.json": header(), "summaries.json": [sample(1, 1, {"m": "C"})] * 2}),
      "item '1 (epoch 1)': occurs twice"),
-    (deflated(members(header(), [sample(1, 1, {"m": [1, 2]})])), "scorer 'm' has the value [1, 2], which is no number"),
-    (deflated(members(header(), [sample(1, 1, {"m": 10**400})])), "which is no number"),
-    (deflated(members(header(), [sample("\x1b[2J", 1, {"m": 1})])), "is empty or has a control or invisible character"),
+    (deflated(members(header(), [sample(1, 1, {"m": [1, 2]})])),
+     "scorer 'm' has the value [1, 2], which is not a number"),
+    (deflated(members(header(), [sample(1, 1, {"m": 10**400})])), "which is not a number"),
+    (deflated(members(header(), [sample("\x1b[2J", 1, {"m": 1})])),
+     "is empty, or has a control or invisible character"),
     (deflated({"header.json": header()})[:-30], "1.eval: not a zip file"),
     (zstandard_zip({"header.json": header()}, change=lambda b: b[:9] + b"\0\0\0" + b[12:]), "cannot be unpacked"),
     (deflated({"header.json": header()}, zipfile.ZIP_LZMA), "the compression method 14 is not supported; use deflate"),
@@ -206,7 +208,7 @@ def test_bombs_are_refused(registry, tmp_path, monkeypatch, pack):
     monkeypatch.setattr(inspect, "MAX_MEMBER", 2**20)
     (tmp_path / "1.eval").write_bytes(content := pack({"header.json": "0" * 2**24}))
     assert len(content) < 2**16
-    assert "1.eval/header.json: unpacks to more than 1 MiB" in registry("import", "inspect", "1.eval",
+    assert "1.eval/header.json: the file unpacks to more than 1 MiB" in registry("import", "inspect", "1.eval",
                                                                         exit_code=3).stderr
 
 

@@ -51,7 +51,8 @@ def test_tasks_are_items_with_the_mean_of_their_subsets(registry, write):
 def test_several_revisions_of_a_model_are_refused_or_kept_apart(write):
     for revision in ("aaaaaaaa", "bbbbbbbb"):
         write("acme__aspen", results("STS22", test={"eng": 0.5}), revision=revision)
-    with pytest.raises(InputError, match=r"STS22.json: a second result of 'acme/aspen' on 'STS22', .* revisions=apart"):
+    with pytest.raises(InputError, match=r"STS22.json: this is a second result of 'acme/aspen' on 'STS22', "
+                                         r".* revisions=apart"):
         IMPORTERS["mteb"]().read(write("acme__birch").parents[1])
     task = IMPORTERS["mteb"](revisions="apart").read(write("acme__fir").parents[1])
     assert [submit["system"] for submit in task.tables["submit"]] == ["aspen.aaaaaaa", "aspen.bbbbbbb"]
@@ -63,7 +64,7 @@ def test_several_revisions_of_a_model_are_refused_or_kept_apart(write):
     ("[]", "no key 'task_name'"),
     (json.dumps(results("STS22", test={"eng": "high"})), "'main_score' is 'high'; expected a number"),
     (json.dumps(results("STS22", test={"eng": 10**400})), "expected a number"),
-    (json.dumps({"task_name": "STS22", "scores": {"test": {"eng": 1}}}), "'scores.test' is no list of subsets"),
+    (json.dumps({"task_name": "STS22", "scores": {"test": {"eng": 1}}}), "'scores.test' is not a list of subsets"),
     (json.dumps({"task_name": "STS22", "scores": {"test": [{"main_score": 1}]}}), "no key 'languages'"),
     (json.dumps(results("STS22", test={"eng": None})), "no task has a score"),
     (json.dumps(results("STS\n22", test={"eng": 1})), "control or invisible character"),

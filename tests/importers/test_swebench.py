@@ -81,7 +81,7 @@ def test_the_instances_of_a_repository_are_a_cluster(registry, write):
 @pytest.mark.parametrize(("content", "says"), [
     ("[]", "a.r1.json: no key 'resolved_ids'"),
     ("{", "a.r1.json:1: not JSON"),
-    (report([0], [0]), "item 'django__django-1': both resolved and unresolved"),
+    (report([0], [0]), "item 'django__django-1': the instance is both resolved and unresolved"),
     (report([0]) | {"total_instances": 500}, "the report has outcomes of 1 instance, but 'total_instances' is 500"),
     (report([0]) | {"error_ids": "x"}, "'error_ids' is \"x\"; expected a list"),
     (report([0]) | {"error_ids": ["a\tb"], "total_instances": 2}, "'a\\tb' is not a valid instance id"),
@@ -177,6 +177,6 @@ def test_instances_of_another_set_are_named(registry, write):
     write("a/results.json", {"no_generation": [], "no_logs": [], "resolved": ["x__x-9"]})
     write("all.txt", "\n".join(ALL))
     told = registry("import", "swe-bench", "reports", "--option", "instances=all.txt", exit_code=3).stderr
-    assert "item 'x__x-9': not in 'all.txt'" in told
+    assert "item 'x__x-9': this instance is not in 'all.txt'" in told
     told = registry("import", "swe-bench", "reports", "--option", "instances=none.txt", exit_code=3).stderr
     assert "none.txt: cannot read the file" in told

@@ -161,7 +161,7 @@ REFUSED = {  # files, the gold first; the beginning of the path, and what the me
     "a line less": (["\n".join(GOLD), "\n".join(A[1:])], "the file has 23 rows, but the gold has 24 items"),
     "letter case": ([rows(IDS, GOLD), rows(IDS, [label.upper() for label in A])], "fold_case=true"),
     "other items": ([rows(IDS, GOLD), rows(WORDS, A)], "not in the gold"),
-    "other tokens": ([tagged(SPANS), tagged(SPANS).replace("w", "v")], "token 1 is 'v0', the gold's 'w0'"),
+    "other tokens": ([tagged(SPANS), tagged(SPANS).replace("w", "v")], "token 1 is 'v0', but the gold token is 'w0'"),
     "unusual tags": ([tagged([tag.replace("-", "_") for tag in SPANS])] * 2, "write 'B-PER'"),
     "no gold of some items": ([rows(IDS, [g * (n % 3 > 0) for n, g in enumerate(GOLD)]), rows(IDS, A)],
                               "column '2' is empty in 8 of 24 rows"),
@@ -173,11 +173,11 @@ REFUSED = {  # files, the gold first; the beginning of the path, and what the me
     "an archive": (["PK\x03\x04\0\0", rows(IDS, A)], "a zip archive"),
     "deep JSON": (['{"a": ' * 9999, lines(id=IDS, label=A)], "looks like JSON"),
     "items within an object": ([json.dumps({"config": {"n": 1}, "eval": {i: {"label": g} for i, g in zip(
-        IDS, GOLD, strict=True)}})] * 2, "the 24 entries of 'eval' (beside 'config')"),
+        IDS, GOLD, strict=True)}})] * 2, "the 24 entries of 'eval' (other keys: 'config')"),
     "SQuAD": ([json.dumps({"data": [{"paragraphs": [{"qas": []}]}], "version": "1.1"}), json.dumps({"q": "near"})],
               "the 1 entries of 'data'"),
     "names before text": (["".join(f"{i} {text}\n" for i, text in zip(IDS, texts, strict=True)) for texts in (
-        SENTENCES, OTHERS)], "each line begins with a name that all files have"),
+        SENTENCES, OTHERS)], "each line begins with the same name in all files"),
     "tags in text": (["".join(f"<t> {text} </t>\n" for text in texts) for texts in (SENTENCES, OTHERS)],
                      "tags such as <t>"),
     "labels after text": (["".join(f"{text} {label}\n" for text, label in zip(SENTENCES, labels, strict=True))

@@ -69,7 +69,7 @@ def test_logs_of_a_program(registry):
     assert make([LOGS], Request("lm-eval")).folder.files == made.folder.files
     assert "--gold does not apply to --as" in registry(
         "quick", LOGS, "--as", "lm-eval", "--gold", "x", exit_code=3).stderr
-    with pytest.raises(InputError, match="results of lm-eval name their metric"):
+    with pytest.raises(InputError, match="not to results of lm-eval"):
         make([LOGS], Request(metric="F1"))
 
 

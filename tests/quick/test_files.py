@@ -103,7 +103,7 @@ def test_of_several_files_in_each_folder_one_question(folder):
     assert systems(made) == ["a", "b"]
     assert {note.rpartition(": ")[2] for note in made.notes if note.startswith("not read")} == {"score.csv", "p.check"}
     folder({f"out/{team}/p.score.tsv": OURS for team in "ab"})
-    with pytest.raises(QuestionError, match="3 files in ") as question:
+    with pytest.raises(QuestionError, match="has 3 files; expected one file in each folder") as question:
         make([path / "out"], asked)
     patterns = [option.strip("'") for option in question.value.options]
     assert [Path(pattern).name for pattern in patterns] == ["p.score.tsv", "p.tsv"]

@@ -37,7 +37,7 @@ def test_characters_that_no_name_has_are_replaced(registry, tmp_path):
 
 
 @pytest.mark.parametrize(("file", "says"), [
-    ("a\u200bb.tsv", r"'a\u200bb.tsv' has an invisible character; rename it"),
+    ("a\u200bb.tsv", r"'a\u200bb.tsv' has an invisible character; rename the file"),
     ("a_b.tsv", "subs/a_b.tsv: this system would get the name 'a_b', like subs/a@b.tsv; rename one of the two files")])
 def test_files_whose_names_make_no_name_are_named(registry, tmp_path, file, says):
     write(tmp_path, {"gold.tsv": GOLD, f"subs/{file}": GOLD, "subs/a@b.tsv": GOLD})

@@ -177,7 +177,7 @@ def test_metrics_of_a_long_table_have_a_board_each(folder, scores):
     board = scores([paths["all.csv"]], "--by metric")
     assert board == {("f1", "x"): sum(HALVES) / 8 / N, ("em", "x"): sum(CORRECT) / N,
                      ("f1", "y"): sum(RATED) / 8 / N, ("em", "y"): sum(FEWER) / N}
-    with pytest.raises(InputError, match="write a file for each measure"):
+    with pytest.raises(InputError, match="write a separate file for each measure"):
         make([paths["mixed.csv"]], Request(by="metric"))
 
 
