@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import registry
 from registry.errors import InputError
 
-SCHEME = "; expected O, or a tag of IOB2, BIOES or BILOU such as B-PER; "
+SCHEME = "expected O, or a tag of IOB2, BIOES or BILOU such as B-PER; "
 IN_ORDER = "if the order does not matter, pass sets; if each token has a label"
 
 
@@ -40,7 +40,7 @@ def edit(sentences, place, tag):
 
 @pytest.mark.parametrize(("tag", "remedy"), [
     ("I_PER", "write 'I-PER'"), ("per-b", "write 'B-per'"), ("b-PER", "write 'B-PER'"), ("B:PER", "write 'B-PER'"),
-    ("M-PER", "write 'I-PER'"), ("I", "its type is missing: write 'I-X'"), ("o", "write 'O'"),
+    ("M-PER", "write 'I-PER'"), ("I", "add a type: write 'I-X'"), ("o", "write 'O'"),
     ("X", "remove such tokens, or write 'O'"), ("[CLS]", "remove such tokens, or write 'O'"),
     ("NOUN", "remove such tokens, or write 'O'")])
 def test_one_unusual_tag_is_refused_in_the_gold_and_in_a_system(sentences, tag, remedy):
@@ -50,7 +50,7 @@ def test_one_unusual_tag_is_refused_in_the_gold_and_in_a_system(sentences, tag, 
         with pytest.raises(InputError) as refused:
             evaluate(*given_values)
         assert refused.value.item == "7"
-        assert f"token 3 has the tag {tag!r}, {SCHEME}{remedy}" in refused.value.message
+        assert f"token 3 has the tag {tag!r}; {SCHEME}{remedy}" in refused.value.message
 
 
 def test_tags_in_reverse_order_have_few_spans_of_the_gold(sentences):
@@ -129,9 +129,9 @@ def spans(sentences):
                                                  "expected "
      "(start, end, type); spans of several parts are not supported"),
     ([[0, 1, 2]], [[0, 2, 1]], "F1", "the gold has [0, 1, 2]; expected a list of spans"),
-    ([[(0, 1, "A")]], [5], "F1", "system 'system': item '0': 5 is no list of spans"),
-    ([["B-A", "O"]], [5], "F1", "system 'system': item '0': 5 is no list of tags"),
-    ([["B-A", "O"]], ["BO"], "F1", "system 'system': item '0': 'BO' is no list of tags"),
+    ([[(0, 1, "A")]], [5], "F1", "system 'system': item '0': 5 is not a list of spans"),
+    ([["B-A", "O"]], [5], "F1", "system 'system': item '0': 5 is not a list of tags"),
+    ([["B-A", "O"]], ["BO"], "F1", "system 'system': item '0': 'BO' is not a list of tags"),
     ([{"x"}], [5], "F1", "system 'system': item '0': 5 is not a set of answers"),
     ({"q": {"d": 1.5}}, {"q": {"d": 1}}, "AP", "the gold: item 'q': the relevance of 'd' is 1.5; expected a whole "
                                                "number")])
