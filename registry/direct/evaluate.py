@@ -17,7 +17,7 @@ _INSTEAD = tuple((re.compile(advice), instead) for advice, instead in (  # advic
     (r"correct the file, or set check_order = false", "pass dicts or Series with an index"),
     (r"set the submission's option fold_case = true", "write the labels in the letter case of the gold"),
     (r"set the submission's option rename = \{ (.*?) \}", r"rename the labels first: \1"),
-    (r', else unknown = "accept"', "")))
+    (r', otherwise set unknown = "accept"', "")))
 
 
 def evaluate_values(request: EvaluationRequest) -> Board:

@@ -548,7 +548,7 @@ class WER(_ErrorRate):
     citation = "Morris, Maier and Green 2004"
 
     def find_tokenization_fault(self, texts: Sequence[str]) -> str | None:
-        return describe_undivided(texts, self.name, "take CER")
+        return describe_undivided(texts, self.name, "use CER")
 
     def process(self, jiwer: ModuleType, references: list[str], hypotheses: list[str], normalize: list[Any]) -> Any:
         steps = jiwer.Compose([  # without this step, jiwer does not divide words at a tab or no-break space

@@ -48,7 +48,8 @@ def test_the_board_is_that_of_the_command(registry, task):
 def test_advice_is_of_values_and_of_no_options_of_files():
     gold = ["OFF", "NOT"] * 10
     lower = [label.lower() for label in gold]
-    with pytest.raises(InputError, match=r"if they are the same, write the labels in the letter case of the gold$"):
+    with pytest.raises(InputError, match=r"if these names mean the same, write the labels in the letter case of the "
+                                          "gold$"):
         package.evaluate(gold, {"a": lower})
     with pytest.raises(InputError, match=r"names of the gold, rename the labels first: x = \"...\"$"):
         package.evaluate(gold, {"a": ["x", "y"] * 10})

@@ -25,9 +25,9 @@ SAMPLE = "logs/1_samples.jsonl"
     ("'title' is 7", {"title": 7}, {}, {}),
     ("submit.0.attributes.size", {}, {"attributes": {"size": None}}, {}),
     ("submit.0.system", {}, {"system": "../../x"}, {}),
-    ("'factors' does not say", {}, {"factors": [{"run": "../1"}, {"run": "2"}]}, {}),
-    ("'factors' does not say", {}, {"factors": [{"nonsense": "1"}, {"nonsense": "2"}]}, {}),
-    ("is no list of 3 values", {}, {}, {"statistics": "[1, 2]"}),
+    ("'factors' does not name the factors that distinguish", {}, {"factors": [{"run": "../1"}, {"run": "2"}]}, {}),
+    ("'factors' does not name the factors that distinguish", {}, {"factors": [{"nonsense": "1"}, {"nonsense": "2"}]}, {}),
+    ("is not a list of 3 values", {}, {}, {"statistics": "[1, 2]"}),
     ("not a finite number", {}, {}, {"statistics": f"[1, 2, 1{'0' * 400}]"}),
     ("not a finite number", {}, {}, {"statistics": "[1, 2, NaN]"}),
     ("nested too deeply", {}, {}, {"statistics": "[" * 100_000}),
@@ -51,7 +51,7 @@ def test_the_samples_of_a_registry_s_record_name_its_items():
     LOGS.mkdir()
     (LOGS / "1.json").write_text(json.dumps(record))
     Path(SAMPLE).write_text("\xa0")
-    with pytest.raises(InputError, match=r"logs/1\.json.* no sample has the score 'arc\.accuracy', from which"):
+    with pytest.raises(InputError, match=r"logs/1\.json.* no sample has the score 'arc\.accuracy', so the items"):
         EveryEvalEver().read(LOGS)
     Path(SAMPLE).write_text(json.dumps(samples[0] | {"sample_id": "\ud800"}))
     with pytest.raises(InputError, match="'sample_id' has half of a character"):

@@ -25,14 +25,15 @@ BOMBS = {
     "equal values": ("SELECT 1::TINYINT AS item, true AS label FROM range(17_000_000)", "the file has 17,000,000 "
                                                                                         "rows; at most 16,777,216 "),
     "one long value": ("SELECT range AS item, repeat('x', 1_000_000) AS label FROM range(200)",
-                       "decompresses to more than 64 "),
+                       "the file decompresses to more than 64 "),
     "one very long value": ("SELECT 1 AS item, repeat('x', 17_000_000) AS label", "the file has a value of 17,000,000 "
                                                                                   "bytes"),
     "well compressed": ("SELECT range AS item, repeat('x', 1000) || range AS label FROM range(80_000)",
-                        "decompresses to more than 64 "),
+                        "the file decompresses to more than 64 "),
     "lists of a long value": ("SELECT range AS item, list_resize([]::VARCHAR[], 100, repeat('x', 100_000)) AS label "
-                              "FROM range(40)", "decompresses to more than"),
-    "columns": (f"SELECT 1 AS item, 1 AS label, {', '.join(f'1 AS c{n}' for n in range(8191))}", "8,193 columns; "),
+                              "FROM range(40)", "the file decompresses to more than"),
+    "columns": (f"SELECT 1 AS item, 1 AS label, {', '.join(f'1 AS c{n}' for n in range(8191))}", "the file has 8,193 "
+                                                                                                 "columns; "),
 }
 READ = """
 import resource, sys
@@ -104,5 +105,5 @@ def test_the_bound_is_that_of_the_text_it_stands_for(tmp_path, monkeypatch):
         if most == 40:
             assert [row["item"] for _, row in rows] == list(range(10))
         else:
-            with pytest.raises(InputError, match="decompresses to more than 0 MiB"):
+            with pytest.raises(InputError, match="the file decompresses to more than 0 MiB"):
                 next(rows)

@@ -76,7 +76,7 @@ def _verified(db):
 
 
 @pytest.mark.parametrize(("board", "says"), [
-    ('release = "ladder"', "board.step: is required"),
+    ('release = "ladder"', "board.step: is missing, but release = 'ladder' needs it"),
     ("step = 0.1", "works only with release = 'ladder'"),
     ('release = "ladder"\nstep = 0', "expected a number above 0"),
 ])
