@@ -173,4 +173,4 @@ def test_a_manifest_with_an_absolute_path_is_refused(registry, task):
     """It would be kept as it is."""
     task.test_set = {"gold": str(task.folder / "gold.tsv")}
     told = registry("run", task.write(), exit_code=3).stderr
-    assert "gold.tsv' is an absolute path, which would be recorded; paths are relative to the manifest" in told
+    assert "gold.tsv' is an absolute path; write a relative one: paths are relative to the manifest" in told

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import polars
 
 Package = Literal["pandas", "polars"]
-_CONFLICT = "exists with other content; name another folder, or remove this file"
+_CONFLICT = "this file already exists with other content; remove it, or name another folder"
 
 
 class Sizes(TypedDict, total=False):
@@ -95,9 +95,9 @@ class _FrameSource(TableDisplay):
         """
         library = package or self._package or ("pandas" if find_spec("pandas") else "polars")
         if library not in ("pandas", "polars"):
-            raise InputError(f"frames are of pandas or polars, not {library!r}")
+            raise InputError(f"unknown library {library!r}; expected 'pandas' or 'polars'")
         if find_spec(library) is None:
-            raise RegistryError(f"this needs {library}: pip install 'evalregistry[frames]'")
+            raise RegistryError(f"data frames need the package {library}; run pip install 'evalregistry[frames]'")
         table = self._table
         columns = {key: [list(row[key]) if isinstance(row[key], tuple) else row[key] for row in table.rows]
                    for key in table.keys}
@@ -139,7 +139,7 @@ class Pairs(_FrameSource, Sequence[Pair]):
         for pair in self:
             if {pair.a, pair.b} == {*which}:
                 return pair if pair.a == which[0] else pair.swap()
-        raise InputError(f"{which[0]!r} is compared with other systems, not with itself")
+        raise InputError(f"a system cannot be compared with itself ({which[0]!r}); name two different systems")
 
     def __iter__(self) -> Iterator[Pair]:
         names = self._names
@@ -278,7 +278,7 @@ class Board(_FrameSource):
             InputError: An argument is invalid, or matplotlib (the extra `plot`) is not installed.
         """
         if kind not in KINDS:
-            raise InputError(f"no figure is called {kind!r}; {suggest(str(kind), KINDS)}")
+            raise InputError(f"unknown figure {kind!r}; {suggest(str(kind), KINDS)}")
         figure_look = make_look(kind, **look)
         board = self._load_board_for(kind)
         with tempfile.TemporaryDirectory() as folder:

@@ -17,7 +17,7 @@ from registry.manifest.fields import check_name
 from registry.manifest.naming import split_model
 from registry.missing import MissingPolicy
 
-_ALIGN = "give dicts, or Series with an index, to align by item"
+_ALIGN = "pass one value per item, or pass dicts or Series with an index"
 
 
 @dataclass(frozen=True)
@@ -53,13 +53,15 @@ def read_column(given: Any, owner: str) -> Column:
     if isinstance(given, Mapping):
         return Column(list(given.values()), list(given))
     if isinstance(given, str | bytes) or (not isinstance(given, Iterable) and not hasattr(given, "tolist")):
-        raise InputError(f"{owner}: {type(given).__name__} is no list, array, dict or Series of values for the items")
+        raise InputError(f"{owner}: expected a list, array, dict or Series with one value per item, not "
+                         f"{type(given).__name__}")
     if _is_frame(given):
         if len(given.columns) != 1:
-            raise InputError(f"{owner}: a frame of {len(given.columns)} columns; choose one of them")
+            raise InputError(f"{owner}: the data frame has {len(given.columns)} columns; pass one column")
         return read_column(given[given.columns[0]], owner)
     if len(getattr(given, "shape", (0,))) != 1:
-        raise InputError(f"{owner}: an array of shape {tuple(given.shape)}; expected one value for each item")
+        raise InputError(f"{owner}: the array has the shape {tuple(given.shape)}; expected one dimension, with one "
+                         "value for each item")
     index = getattr(given, "index", None)
     values = given.tolist() if hasattr(given, "tolist") else given.to_list() if hasattr(given, "to_list") else [*given]
     if index is None or not hasattr(index, "tolist"):  # a list's `index` is a method
@@ -108,19 +110,20 @@ def read_systems(given: Any) -> dict[tuple[str, str | None], Any]:
             if isinstance(name, str) and has_role(name, "gold", "item") and len(given.columns) > 1:
                 role, remedy = ("the gold", f"name it, gold={name!r}") if has_role(name, "gold") else (
                     "items", "set it as the index")
-                raise InputError(f"column {name!r} has a usual name for {role}; {remedy}, or give a system's column "
-                                 "another name")
+                raise InputError(f"column {name!r} seems to be {role}, not a system; {remedy}, or rename the column "
+                                 "if it is a system")
         given = {name: given[name] for name in given.columns}
     if not isinstance(given, Mapping):
-        raise InputError("the systems must have names: a dict such as {'a': [...], 'b': [...]}, or a frame with a "
-                         "column for each")
+        raise InputError("the systems have no names; pass a dict such as {'a': [...], 'b': [...]}, or a data frame "
+                         "with a column for each system")
     if not given:
-        raise InputError("no system is given; there is nothing to evaluate")
+        raise InputError("there is no system to evaluate; pass one or more systems")
     systems: dict[tuple[str, str | None], Any] = {}
     for name, values in given.items():
         system, run = name if isinstance(name, tuple) and len(name) == 2 else (name, None)
         if not isinstance(system, str) or not system.strip():
-            raise InputError(f"a system is called {name!r}; a name is text, or (text, run) where it has several runs")
+            raise InputError(f"the name of a system is {name!r}; expected text, or (text, run) for a system with "
+                             "several runs")
         for part in split_model(system).values():
             try:
                 check_name(part)
@@ -131,7 +134,8 @@ def read_systems(given: Any) -> dict[tuple[str, str | None], Any]:
         if run is not None and "{" in system:
             raise InputError(f"system {system!r}: a name with braces cannot have runs; rename it")
         if run is not None and (system, None) in systems:
-            raise InputError(f"system {system!r} is given with runs and without; name all of its runs")
+            raise InputError(f"system {system!r} occurs both with and without a run; write (name, run) for all its "
+                             "runs")
     return systems
 
 
@@ -151,18 +155,18 @@ def align(given: Column, items: Column, owner: str) -> list[Any]:
     n = len(items.values)
     if given.keys is None:
         if len(given.values) != n:
-            raise InputError(f"{owner} has {counted(len(given.values), 'value')} for {counted(n, 'item')}; values "
-                             f"without an index are aligned by position, and must be as many: {_ALIGN}")
+            raise InputError(f"{owner} has {counted(len(given.values), 'value')} for {counted(n, 'item')}; {_ALIGN}")
         values = list(given.values)
     else:
         by_key = dict(zip(given.keys, given.values, strict=True))
         unknown_keys = by_key.keys() - set(items.item_keys)
         if unknown_keys:
             first = next(key for key in given.keys if key in unknown_keys)
-            item_names = f"{items.keys[0]!r} and others" if items.keys is not None else (
-                "0, 1, 2, ... where they have no index")
-            raise InputError(f"{owner} has {counted(len(unknown_keys), 'value')} of unknown items, such as {first!r}; "
-                             f"items are called {item_names}: name them alike, or align lists by position")
+            item_names = f"such as {items.keys[0]!r}" if items.keys is not None else (
+                "0, 1, 2, ..., because the gold has no index")
+            raise InputError(f"{owner} has {counted(len(unknown_keys), 'value')} of unknown items, such as {first!r} "
+                             f"(the items have names {item_names}); use the same item names, or pass lists in the same "
+                             "order")
         values = [by_key.get(key) for key in items.item_keys]
     return [None if is_missing(value) else value for value in values]
 
@@ -185,8 +189,8 @@ def check_complete(values: Sequence[Any], items: Column, owner: str, missing: Mi
         raise InputError(f"{owner} has no value for any item")
     if missing_keys and missing is MissingPolicy.REJECT:
         raise InputError(f"{owner} has no value for {counted(len(missing_keys), 'item')} of {n}, such as "
-                         f"{missing_keys[0]!r}; missing='worst' counts these as wrong, missing='drop' leaves them out "
-                         "for all systems")
+                         f"{missing_keys[0]!r}; add the values, or set missing='worst' (count these items as wrong) or "
+                         "missing='drop' (drop these items for all systems)")
 
 
 def merge_items(columns: Sequence[Column]) -> Column:

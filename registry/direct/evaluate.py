@@ -14,9 +14,9 @@ from registry.pipeline import evaluate_task
 from registry.store.log import Journal
 
 _INSTEAD = tuple((re.compile(advice), instead) for advice, instead in (  # advice about Python's values
-    (r"correct the file, or set check_order = false", "give dicts or Series with an index"),
-    (r"set the submission's option fold_case = true", "give them in the gold's letter case"),
-    (r"set the submission's option rename = \{ (.*?) \}", r"rename them before: \1"),
+    (r"correct the file, or set check_order = false", "pass dicts or Series with an index"),
+    (r"set the submission's option fold_case = true", "write the labels in the letter case of the gold"),
+    (r"set the submission's option rename = \{ (.*?) \}", r"rename the labels first: \1"),
     (r', otherwise set unknown = "accept"', "")))
 
 

@@ -45,12 +45,13 @@ def to_label(value: Any) -> str:
         ValueError: The value is no label, such as 0.5 or an empty text.
     """
     if isinstance(value, float) and not value.is_integer():
-        raise ValueError(f"{value!r} is no label; expected text or a whole number: take the class with the largest "
-                         "probability, or a metric of numbers such as MAE")
+        raise ValueError(f"{value!r} is not a label; expected text or a whole number; pass the class with the largest "
+                         "probability, or use a metric of numbers such as MAE")
     if isinstance(value, str) and not value.strip():
-        raise ValueError(f"{value!r:.60} is no label; None is no answer, and missing= says what that is")
+        raise ValueError(f"{value!r:.60} is not a label; use None for a missing answer, and set missing= to 'worst' or "
+                         "'drop'")
     if not isinstance(value, str | int | float):
-        raise ValueError(f"{value!r:.60} is no label; expected text or a whole number")
+        raise ValueError(f"{value!r:.60} is not a label; expected text or a whole number")
     return str(int(value)) if isinstance(value, float) else str(value)
 
 
@@ -87,7 +88,7 @@ def to_number(value: Any) -> float:
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if isinstance(value, str | bytes) or not math.isfinite(number):
-        raise ValueError(f"{value!r:.60} is no finite number")
+        raise ValueError(f"{value!r:.60} is not a finite number")
     return int(value) if isinstance(value, int) else number
 
 
@@ -115,8 +116,9 @@ class Spans(Form):
             more = attributes if gold else {}
             for span in spans or [(None, None, None)]:
                 if (len(span) == 3) != self._is_typed and spans:
-                    raise InputError(f"{span!r} is a span {'without' if self._is_typed else 'with'} a type, unlike the "
-                                     "gold's", item=name)
+                    raise InputError(f"span {span!r} has {'no' if self._is_typed else 'a'} type, but the spans of the "
+                                     f"gold have {'types' if self._is_typed else 'none'}; use the form of the "
+                                     "gold", item=name)
                 start, end, *type_ = span
                 yield {"item": name, "start": start, "end": end, **({"type": type_[0]} if type_ else {}), **more}
 
@@ -128,7 +130,7 @@ def to_spans(value: Any) -> list[tuple[Any, ...]]:
         ValueError: The value is no list of spans, or a span occurs twice.
     """
     if not is_collection(value):
-        raise ValueError(f"{value!r:.60} is no list of spans; expected (start, end, type) for each")
+        raise ValueError(f"{value!r:.60} is not a list of spans; expected (start, end, type) for each span")
     spans = sorted(map(to_span, value))
     if repeated := next((span for span, after in pairwise(spans) if span == after), None):
         raise ValueError(f"span {repeated!r} occurs twice; keep one")
@@ -150,10 +152,11 @@ def to_span(value: Any) -> tuple[Any, ...]:
         start, end, *rest = value
         start, end = operator.index(start), operator.index(end)
     except (TypeError, ValueError):
-        in_parts = "; a span has one part" if is_collection(value) and any(map(is_collection, value)) else ""
-        raise ValueError(f"{value!r:.60} is no span; expected (start, end, type){in_parts}") from None
+        in_parts = "; spans of several parts are not supported" if is_collection(value) and any(
+            map(is_collection, value)) else ""
+        raise ValueError(f"{value!r:.60} is not a span; expected (start, end, type){in_parts}") from None
     if len(rest) > 1 or not all(isinstance(type_, str) and type_ for type_ in rest):
-        raise ValueError(f"{value!r:.60} is no span; expected (start, end, type), the type as text")
+        raise ValueError(f"{value!r:.60} is not a span; expected (start, end, type), with text as type")
     return (start, end, *rest)
 
 
@@ -179,9 +182,11 @@ class Tags(Form):
         lengths = dict(zip(self.items.names, map(len, self.items.golds), strict=True))
         for name, tags, attributes in self.iterate(values, to_tags):
             if len(tags) != lengths[name]:
-                raise InputError(f"{counted(len(tags), 'tag')} where the gold has {lengths[name]}", item=name)
+                raise InputError(f"the item has {counted(len(tags), 'tag')}, but the gold has {lengths[name]}; pass "
+                                 "one tag for each token", item=name)
             if other_tag := next((tag for tag in tags if tag != "O" and tag[0] not in PREFIXES[self._scheme]), None):
-                raise InputError(f"tag {other_tag!r} is of another scheme than the gold's, {self._scheme}", item=name)
+                raise InputError(f"tag {other_tag!r} is not valid in the scheme of the gold, {self._scheme}; convert "
+                                 "the tags", item=name)
             comments = {"id": name} | (attributes if gold else {})
             lines += [*(f"# {key} = {value}" for key, value in comments.items()),
                       *(f"{n}\t{tag}" for n, tag in enumerate(tags)), ""]
@@ -196,12 +201,12 @@ def to_tags(value: Any) -> list[str]:
     """
     if not isinstance(value, list | tuple) or not value or not all(
             isinstance(tag, str) and tag.strip() and tag.isprintable() for tag in value):
-        raise ValueError(f"{value!r:.60} is no list of tags; expected one for each token, such as O and B-PER")
+        raise ValueError(f"{value!r:.60} is not a list of tags; expected a tag for each token, such as O or B-PER")
     for n, tag in enumerate(value, 1):
         if not is_tag(tag):
-            remedy = suggest_tag(tag) or "leave such tokens out, or write 'O'"
-            raise ValueError(f"token {n} has the tag {tag!r}, which is neither O nor a prefix of IOB2, BIOES or BILOU, "
-                             f"a hyphen and a type; {remedy}")
+            remedy = suggest_tag(tag) or "remove such tokens, or write 'O'"
+            raise ValueError(f"token {n} has the tag {tag!r}; expected O, or a tag of IOB2, BIOES or BILOU such as "
+                             f"B-PER; {remedy}")
     return list(value)
 
 
@@ -217,9 +222,9 @@ class Sets(Form):
 
 def _answers(value: Any) -> list[str]:
     if not is_collection(value) or not all(isinstance(answer, str) for answer in value):
-        raise ValueError(f"{value!r:.60} is no set of answers; expected texts")
+        raise ValueError(f"{value!r:.60} is not a set of answers; expected a set or list of text")
     if not isinstance(value, AbstractSet) and len(set(value)) < len(value):
-        raise ValueError(f"an answer occurs twice in {value!r:.60}; give each once, or sets")
+        raise ValueError(f"an answer occurs twice in {value!r:.60}; remove one, or pass a set")
     return sorted(value)
 
 
@@ -264,8 +269,8 @@ class Texts(Form):
         for n, texts in enumerate(references, 1):
             if not any(map(str.strip, texts)):
                 raise InputError(
-                    f"all {len(texts)} texts of the gold are empty; give the references" if len(references) == 1 else
-                    f"reference {n} of the gold is empty in all {len(texts)} items; leave it out")
+                    f"all {len(texts)} texts of the gold are empty; pass the references" if len(references) == 1 else
+                    f"reference {n} of the gold is empty in all {len(texts)} items; remove it")
         if isinstance(metric, ReferenceMetric):
             replace(metric, references=names).check_gold([
                 Item(name, dict(zip(names, golds, strict=True)))
@@ -283,7 +288,7 @@ class Texts(Form):
 def to_line(value: Any) -> str:
     """Return a text with blanks instead of line breaks."""
     if not isinstance(value, str):
-        raise ValueError(f"{value!r:.60} is no text")
+        raise ValueError(f"{value!r:.60} is not text; expected text")
     return " ".join(value.splitlines())
 
 
@@ -306,9 +311,9 @@ class Rankings(Form):
 
     def test_set(self) -> tuple[Row, dict[str, bytes]]:
         if self.items.clusters is not None:
-            raise InputError("rankings take no clusters: queries are units")
+            raise InputError("rankings do not support clusters=, because queries are the units; remove it")
         if spaced := [name for name in self.items.names if re.search(r"\s", name)]:
-            raise InputError("there is a blank in the name of a query", item=spaced[0])
+            raise InputError("the name of this query has a blank; rename the query", item=spaced[0])
         return super().test_set()
 
     def is_blank(self, value: Any, gold: Any) -> bool:  # noqa: ARG002
@@ -319,7 +324,8 @@ class Rankings(Form):
         for name, ranked, _ in self.iterate(values, _documents):
             for document, grade in ranked.items() if gold else ():
                 if grade != int(grade):
-                    raise InputError(f"the relevance of {document!r:.60} is {grade}, no whole number", item=name)
+                    raise InputError(f"the relevance of {document!r:.60} is {grade}; expected a whole "
+                                     "number", item=name)
             lines += [f"{name} 0 {document} {int(number)}" if gold else f"{name} Q0 {document} 0 {number!r} system"
                       for document, number in ranked.items()]
         return _lines(lines)
@@ -327,8 +333,8 @@ class Rankings(Form):
 
 def _documents(value: Any) -> dict[str, float]:
     if not isinstance(value, Mapping):
-        raise ValueError(f"{value!r:.60} is no dict of documents")
+        raise ValueError(f"{value!r:.60} is not a dict of documents; expected document names with numbers")
     for name in value:
         if not str(name).strip() or re.search(r"\s", str(name)):
-            raise ValueError(f"document {name!r:.60} is empty or has a blank in its name")
+            raise ValueError(f"the name of document {name!r:.60} is empty or has a blank; rename the document")
     return {str(name): to_number(number) for name, number in value.items()}

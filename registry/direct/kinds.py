@@ -64,18 +64,19 @@ def require_sets(golds: Sequence[Any], names: Sequence[str], systems: Iterable[S
             try:
                 to_tags(gold)
             except ValueError as error:
-                raise InputError(f"{error}; if these are no tags, give sets", item=name) from None
-    advice = ("for answers in no order give sets; for a label of each token, such as its part of speech, give one list "
-              "of the labels of all tokens, and clusters= the sentence of each")
+                raise InputError(f"{error}; if the values are not tags of tokens, pass sets instead of lists", item=name
+                                 ) from None
+    advice = ("if the order does not matter, pass sets; if each token has a label, such as its part of speech, pass "
+              "one list with the labels of all tokens, and clusters= with the sentence of each token")
     for name, gold in lists.items():
         if len(set(gold)) < len(gold):
-            raise InputError(f"a value occurs twice in {gold!r:.60}: {advice}", item=name)
+            raise InputError(f"a value occurs twice in the list {gold!r:.60}; {advice}", item=name)
     if max(map(len, lists.values()), default=0) > 1 and all(
             isinstance(value, list | tuple) and len(value) == len(gold)
             for values in systems for value, gold in zip(values, golds, strict=True) if value is not None):
         name, gold = next((name, gold) for name, gold in lists.items() if len(gold) > 1)
-        raise InputError(f"all systems have as many values as the gold in each list, such as {gold!r:.60}, so that "
-                         f"their order may count: {advice}", item=name)
+        raise InputError(f"all lists have the same length as in the gold, such as {gold!r:.60}, so their order may "
+                         f"matter; {advice}", item=name)
 
 
 def require_references_by_item(golds: Sequence[Any], systems: Iterable[Sequence[Any]]) -> None:
@@ -107,8 +108,8 @@ def require_references_by_item(golds: Sequence[Any], systems: Iterable[Sequence[
     else:
         is_transposed = all(len(texts) == length != n_items for texts in systems)
     if is_transposed:
-        raise InputError(f"the gold has {n_items} lists of {length} texts, which seem to be one for each reference; "
-                         "give one for each item, as list(zip(*gold)) has them")
+        raise InputError(f"the gold has {n_items} lists of {length} texts, which seem to be one list per reference; "
+                         "pass one list per item: list(zip(*gold))")
 
 
 def _compute_word_overlap(text: Any, reference: Any) -> float:

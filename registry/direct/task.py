@@ -108,8 +108,8 @@ def make_task(request: EvaluationRequest) -> TemporaryTask:
             check_complete(values, items, owners[name], policy)
             if None in values and policy is MissingPolicy.WORST and not metric.has_worst:
                 alternative = ", or metric='Mean(worst=0)'" if metric.name == "Mean" else ""
-                raise InputError(f"{owners[name]} lacks values, and {metric.name} has no worst one to count instead; "
-                                 f"take missing='drop'{alternative}")
+                raise InputError(f"{owners[name]} has missing values, and {metric.name} has no worst value that could "
+                                 f"count instead; set missing='drop'{alternative}")
             files[paths[name]] = form.write(values)
         copies[paths[name]] = owners[name]
     declared = make_metric_table(metric, request.metric or "")
@@ -129,9 +129,10 @@ def _read_gold(gold: Any) -> Column:
     column = read_column(gold, GOLD)
     values = [None if is_missing(value) else to_plain(value) for value in column.values]
     if not values:
-        raise InputError(f"{GOLD} has no item")
+        raise InputError(f"{GOLD} has no item; pass one or more values")
     if None in values:
-        raise InputError("there is no value", path=GOLD, item=str(column.item_keys[values.index(None)]))
+        raise InputError("the value is missing; add it, or remove the item", path=GOLD,
+                         item=str(column.item_keys[values.index(None)]))
     return Column(values, column.keys)
 
 
@@ -152,10 +153,11 @@ def _name_items(items: Column) -> list[str]:
     keys: dict[str, Any] = {}
     for name, key in zip(names, items.item_keys, strict=True):
         if not name or name != name.strip() or not name.isprintable():
-            raise InputError(f"{GOLD}: the item {name!r} is blank, begins or ends with a blank, or has an invisible "
-                             "character; give it another key")
+            raise InputError(f"{GOLD}: the item name {name!r} is blank, begins or ends with a blank, or has an "
+                             "invisible character; rename the item")
         if keys.setdefault(name, key) is not key:
-            raise InputError(f"{GOLD}: the items {keys[name]!r} and {key!r} are written alike; give one another key")
+            raise InputError(f"{GOLD}: the item keys {keys[name]!r} and {key!r} both become the name {name!r}; rename "
+                             "one")
     return names
 
 
@@ -184,7 +186,7 @@ def _choose_form(items: Items, request: EvaluationRequest) -> tuple[Form, Metric
             refused.append(error)
             continue
         if kind is Numbers and "gold" not in metric.needs():
-            raise InputError(f"{metric!r} is of scores that items have already: give no gold (None), or a metric "
+            raise InputError(f"{metric!r} averages scores and does not use a gold; pass None as the gold, or a metric "
                              "of numbers such as MAE, RMSE or Pearson")
         if isinstance(metric, BLEU) and "tokenize" not in request.metric:
             golds = [text for gold in items.golds for text in ([gold] if isinstance(gold, str) else gold)]
@@ -205,11 +207,11 @@ def _choose_form_by_values(kinds: Sequence[type[Form]], golds: Sequence[Any]) ->
         InputError: Several data types are plausible, so the user must name a metric.
     """
     if kinds[0] is Numbers:
-        raise InputError(f"{GOLD} has numbers, which several metrics compare: name one, metric='MAE', 'RMSE', "
+        raise InputError(f"{GOLD} has numbers, and several metrics can compare them; set metric= to 'MAE', 'RMSE', "
                          "'Pearson' or 'Spearman'")
     texts = [gold for gold in golds if isinstance(gold, str)]
     if 2 * sum(" " in gold for gold in texts) > len(golds) and 2 * len(set(texts)) > len(golds):
-        raise InputError(f"{GOLD} may have labels or texts: name a metric, such as metric='accuracy' or metric='BLEU'")
+        raise InputError(f"{GOLD} can be labels or texts; set a metric, such as metric='accuracy' or metric='BLEU'")
     return kinds[0]
 
 
@@ -232,7 +234,7 @@ def _check_settings(given: Mapping[str, Any], names: Mapping[str, str], *, clust
         raise InputError(f"unknown setting {unknown[0]!r}; {suggest(unknown[0], Significance.model_fields)}")
     chosen = {"seed": SEED, **{name: value for name, value in given.items() if value is not None}}
     if chosen.get("unit") == "cluster" and not clustered:
-        raise InputError("unit='cluster' needs clusters=, the cluster of each item")
+        raise InputError("unit='cluster' needs the cluster of each item; pass clusters=")
     if "candidate" in chosen:
         task_names = {name: system for system, name in names.items()}
         if chosen["candidate"] not in task_names:
@@ -252,8 +254,8 @@ def _name_owner(owner: str) -> Iterator[None]:
             raise
         raise InputError(error.message, path=owner, item=error.item) from None
     except UnicodeEncodeError as error:
-        raise InputError(f"{error.object[error.start:error.start + 1]!r} is no character (a lone surrogate)",
-                         path=owner) from None
+        raise InputError(f"{error.object[error.start:error.start + 1]!r} is half of a character (a lone surrogate); "
+                         "remove it", path=owner) from None
 
 
 Name = tuple[str, str | None]  # a system, and its run if it has several

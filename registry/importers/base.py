@@ -156,7 +156,9 @@ def find_files(path: Path, matches: Callable[[str], bool], noun: str, *, deep: b
         subfolders[:] = sorted(subfolders) if deep else []
         n_files += len(names)
         if n_files > MAX_FILES:
-            raise InputError(f"more than {MAX_FILES:,} files; name the folder of the logs themselves", path=path)
+            raise InputError(f"the folder has more than {MAX_FILES:,} files; name the folder that contains only the "
+                             "logs",
+                             path=path)
         files += (Path(folder) / name for name in sorted(names) if matches(name))
     if not files:
         raise InputError(f"no {noun} in this folder", path=path)
@@ -164,9 +166,9 @@ def find_files(path: Path, matches: Callable[[str], bool], noun: str, *, deep: b
     for file in files:
         name = str(file.relative_to(path))
         if not name.isprintable():
-            raise InputError(f"the name {name!r} has an invisible character; rename it", path=path)
+            raise InputError(f"the file name {name!r} has an invisible character; rename the file", path=path)
         if file.is_symlink() and not file.resolve().is_relative_to(root):
-            raise InputError("a link that leads out of the folder; put the file itself here", path=file)
+            raise InputError("this link points to a file outside the folder; copy the file into the folder", path=file)
     return files
 
 
@@ -274,7 +276,7 @@ def require_list(value: Any, place: Place, noun: str, kind: type = object) -> li
         InputError: It is not such a list; the message is "not a list of NOUN".
     """
     if not isinstance(value, list) or not all(isinstance(element, kind) for element in value):
-        raise place.error(f"not a list of {noun}")
+        raise place.error(f"this is not a list of {noun}")
     return value
 
 
@@ -394,7 +396,7 @@ class ScoreCollection(Sources):
         for item, (score, place) in scores.items():
             for name in (item, model):
                 if not name.strip() or not name.isprintable():
-                    raise place.error(f"the name {name!r} is empty or has a control or invisible character")
+                    raise place.error(f"the name {name!r} is empty, or has a control or invisible character; rename it")
             add_score(stored, item, score, place)
         if better is not None:
             self._better[test_set] = better
@@ -408,8 +410,8 @@ class ScoreCollection(Sources):
         stored = self._attributes.setdefault((test_set, item), attributes)
         for name, value in attributes.items():
             if stored[name] != value:
-                raise place.error(f"{name!r} is {value!r}, but {stored[name]!r} in another row; an item has one value",
-                                  item)
+                raise place.error(f"{name!r} is {value!r}, but {stored[name]!r} in another row; write the same value "
+                                  "in all rows of the item", item)
 
     def set_cluster(self, test_set: str, attribute: str) -> None:
         """Declare that items with the same value of an attribute form a cluster.
@@ -502,8 +504,8 @@ class ScoreCollection(Sources):
             return self._requested_better
         examples = {better: name for name, better in self._better.items() if name in self._runs}
         if len(examples) > 1:
-            raise InputError(f"higher scores are better in {examples['higher']!r} and lower ones in "
-                             f"{examples['lower']!r}; import them separately, selected by the option 'metrics'",
+            raise InputError(f"higher scores are better in {examples['higher']!r}, but lower scores in "
+                             f"{examples['lower']!r}; import the two separately with --option metrics=NAME",
                              path=self.path)
         return next(iter(examples), "higher")
 
@@ -524,9 +526,9 @@ class ScoreCollection(Sources):
         missing = [item for item in items if item not in scores or scores[item][0] is None]
         if not missing or (self._missing == "drop" and len(missing) < len(items)):
             return
-        remedy = "--option missing=drop drops such items for all systems"
+        remedy = "add --option missing=drop to drop such items for all systems"
         if 2 * len(missing) > len(items):
-            remedy = "remove it from the import, rather than drop so many items for all systems"
+            remedy = "remove this system from the import (dropping so many items would affect all systems)"
         place = scores[missing[0]][1] if missing[0] in scores else Place(str(self.path))
         raise place.error(f"{system} has no score of {counted(len(missing), 'item')} of {len(items)} in {test_set!r}, "
                           f"such as {missing[0]!r}; {remedy}", category="missing")
@@ -591,8 +593,9 @@ def select_repeated(dates: Mapping[Path, str], repeated: Repeated, subject: str,
     """
     first, *others = dates
     if others and repeated == "reject":
-        raise InputError(f"another log of {subject} than {first}; --option repeated=latest imports the latest, "
-                         f"repeated=runs all as runs{remedy}", path=others[0], category="duplicate")
+        raise InputError(f"this is a second log of {subject}, after {first}; add --option repeated=latest to import "
+                         f"only the latest, or repeated=runs to import all as runs{remedy}", path=others[0],
+                         category="duplicate")
     paths = sorted(dates, key=lambda path: dates[path])
     return paths[-1:] if repeated == "latest" else paths
 
@@ -612,8 +615,8 @@ def suggest_across(test_sets: Mapping[str, str], options: str) -> tuple[str, ...
         return ()
     if len(benchmarks) < len(test_sets):
         example = next(name for name, n in benchmarks.items() if n > 1)
-        return (f"several test sets are of one benchmark, such as {example!r}: for an average over benchmarks import "
-                f"one of each, selected by {options}",) if len(benchmarks) > 1 else ()
+        return (f"several test sets belong to one benchmark, such as {example!r}; for an average over benchmarks, "
+                f"import only one of them with {options}",) if len(benchmarks) > 1 else ()
     return (f"Is one system better than another over all {len(test_sets)} test sets? `registry study macro-average "
             "{task} --show pairs` tests the average of their scores for other items of these test sets, with equal "
             "weights; `registry study suite {task}` shows which ranks hold for other test sets too",)

@@ -84,10 +84,10 @@ def _to_share(entry: dict[str, Any], place: Place) -> float | None:
             raise place.error(f"{name!r} is {str(value)[:40]!r}; expected a number")
     share = None if share is None else to_score(share)
     if share is not None and not 0 <= share <= 1:
-        raise place.error(f"'pass1' is {share}; expected a share, from 0 to 1")
+        raise place.error(f"'pass1' is {share}; expected a share from 0 to 1")
     if not counts:
         if share is None and "pass1" not in entry:
-            raise place.error("no key 'pass1', and no 'count'")
+            raise place.error("the keys 'pass1' and 'count' are missing; add one of them")
         return share
     count, correct = to_score(counts[0]), to_score(entry.get("correct"))
     if count is None or count < 1 or count % 1:

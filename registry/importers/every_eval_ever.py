@@ -177,8 +177,8 @@ class Record:
             moment = datetime.fromisoformat(self.timestamp)
             return moment.replace(tzinfo=moment.tzinfo or UTC).timestamp()
         except (ValueError, OverflowError):
-            raise self.place.error(f"the time {self.timestamp[:40]!r} is neither seconds since 1970 nor ISO 8601"
-                                   ) from None
+            raise self.place.error(f"the time is {self.timestamp[:40]!r}; expected seconds since 1970, or a time in "
+                                   "ISO 8601") from None
 
     def read_samples(self) -> Iterator[Sample]:
         """Yield the samples (scores of single items) that belong to this record.
@@ -200,17 +200,18 @@ class Record:
             raise place.error("'sample_id' has half of a character (a lone surrogate)")
         for key, expected in (("evaluation_id", self.evaluation_id), ("model_id", self.model)):
             if (value := get_member(entry, key, kind=str, place=place)) != expected:
-                raise place.error(f"{key!r} is {value[:60]!r}, but {expected[:60]!r} in the record", item)
+                raise place.error(f"{key!r} is {value[:60]!r}, but {expected[:60]!r} in the record; the samples "
+                                  "belong to another record", item)
         metadata = _read_texts(entry.get("metadata"), "metadata", place)
         reference = get_member(entry, "input", "reference", kind=list, place=place)
         if not all(isinstance(text, str) for text in reference):
-            raise place.error("'input.reference' is no list of texts", item)
+            raise place.error("'input.reference' is not a list of text", item)
         score = to_score(get_member(entry, "evaluation", "score", kind=(int, float), place=place))
         if score is None:
-            raise place.error("'evaluation.score' is no finite number", item)
+            raise place.error("'evaluation.score' is not a finite number", item)
         result_id = entry.get("evaluation_result_id")
         if not isinstance(result_id, str | None):
-            raise place.error("'evaluation_result_id' is no text", item)
+            raise place.error("'evaluation_result_id' is not text", item)
         return Sample(
             place, item, result_id, get_member(entry, "evaluation_name", kind=str, place=place),
             metadata.get(RUN, metadata.get(EPOCH, "1")), None if entry.get("error") is not None else score,
@@ -241,7 +242,7 @@ def read_record(path: Path, sources: Sources) -> Record:
     time = entry.get("evaluation_timestamp") or get_member(entry, "retrieved_timestamp", kind=str, place=place)
     results = get_member(entry, "evaluation_results", kind=list, place=place)
     if not isinstance(time, str):
-        raise place.error("'evaluation_timestamp' is no text")
+        raise place.error("'evaluation_timestamp' is not text")
     samples = _load_samples(path, entry.get("detailed_evaluation_results"), place, sources)
     library, details = entry.get("eval_library"), dict[str, str]()
     if isinstance(library, dict) and library.get("name") == LIBRARY:
@@ -263,15 +264,15 @@ def _read_result(entry: Any, place: Place) -> Result:
     source = get_member(entry, "source_data", kind=dict, place=place)
     score = to_score(get_member(entry, "score_details", "score", kind=(int, float), place=place))
     if score is None:
-        raise place.error("'score_details.score' is no finite number")
+        raise place.error("'score_details.score' is not a finite number")
     texts = {key: value for key, value in (
         ("id", entry.get("evaluation_result_id")), ("split", source.get("hf_split")),
         ("metric_id", config.get("metric_id")), ("metric_name", config.get("metric_name"))) if value is not None}
     if wrong := [key for key, value in texts.items() if not isinstance(value, str)]:
-        raise place.error(f"{wrong[0]!r} of a result is no text")
+        raise place.error(f"{wrong[0]!r} of a result is not text")
     parameters = config.get("metric_parameters") or {}
     if not isinstance(parameters, dict):
-        raise place.error("'metric_parameters' is no object")
+        raise place.error("'metric_parameters' is not an object")
     return Result(
         texts.get("id"), get_member(entry, "evaluation_name", kind=str, place=place),
         get_member(source, "dataset_name", kind=str, place=place), texts.get("split", ""),
@@ -294,7 +295,7 @@ def _read_texts(value: Any, key: str, place: Place) -> dict[str, str]:
     if value is None:
         return {}
     if not isinstance(value, dict) or not all(isinstance(text, str) for text in value.values()):
-        raise place.error(f"{key!r} has a value that is no text")
+        raise place.error(f"{key!r} has a value that is not text")
     return value
 
 
@@ -317,16 +318,18 @@ def _load_samples(record: Path, description: Any, place: Place, sources: Sources
     if not file.is_file() or file == record:
         return None
     if file.is_symlink() and not file.resolve().is_relative_to(record.parent.resolve()):
-        raise InputError("a link that leads out of the folder; put the file itself here", path=file)
+        raise InputError("this link points to a file outside the folder; copy the file into the folder", path=file)
     document = sources.load(file)
     if not isinstance(description, dict):
         return document
     algorithm, checksum, rows = (description.get(key) for key in ("hash_algorithm", "checksum", "total_rows"))
     if isinstance(checksum, str) and algorithm in _HASHES and (
             digest := _HASHES[algorithm](document.content).hexdigest()) != checksum.lower():
-        raise InputError(f"its {algorithm} is {digest}, but {checksum[:70]!r} in the record {place.path}", path=file)
+        raise InputError(f"the {algorithm} of the file is {digest}, but {checksum[:70]!r} in the record {place.path}; "
+                         "get the original file", path=file)
     if isinstance(rows, int) and (lines := sum(bool(text.strip()) for _, text in document.lines())) != rows:
-        raise InputError(f"{lines} lines, but {rows} in the record {place.path}", path=file)
+        raise InputError(f"the file has {lines} lines, but {rows} in the record {place.path}; get the original file",
+                         path=file)
     return document
 
 
@@ -353,7 +356,7 @@ class Declaration:
         kinds: dict[str, Any] = {
             "statistics": Metric, "labels": ConfusionMetric, "scores": CorrelationMetric, "answers": Metric}
         if self.layout not in kinds:
-            raise self.place.error(f"{LAYOUT!r} of its task is {self.layout[:60]!r}; expected {', '.join(kinds)}")
+            raise self.place.error(f"{LAYOUT!r} of the task is {self.layout[:60]!r}; expected {', '.join(kinds)}")
         self.task = parse_json_text(record.details[TASK], self.place.path)
         self.id = self.get_field("id", str)
         self.test_sets = {get_member(test_set, "name", kind=str, place=self.place): test_set
@@ -363,7 +366,7 @@ class Declaration:
                         for alias, metric in self.metrics.items()}
         suitable = [alias for alias, metric in self.metrics.items() if isinstance(metric, kinds[self.layout])]
         if not suitable:
-            raise self.place.error(f"no metric of its task is one of {self.layout}")
+            raise self.place.error(f"no metric of the task can score {self.layout}")
         self.main_alias = suitable[0]
 
     def get_field(self, key: str, kind: type) -> Any:
@@ -431,7 +434,7 @@ class SubmissionReader:
         for sample in self.record.read_samples():
             alias = aliases.get(sample.result_id or "")
             if alias is None:
-                raise sample.place.error(f"{str(sample.result_id)[:60]!r} is no score of its task", sample.item)
+                raise sample.place.error(f"{str(sample.result_id)[:60]!r} is not a score of this task", sample.item)
             if (key := (alias, sample.run, sample.item)) in keys:
                 raise make_duplicate_error(sample.item, sample.place, sample.place)
             keys.add(key)
@@ -440,12 +443,12 @@ class SubmissionReader:
             row = self.runs.setdefault(sample.run, {}).setdefault(sample.item, {"item": sample.item})
             self._read_answer(sample, alias, row, self._read_item(sample))
         if not self.runs:
-            raise self.record.place.error(f"no sample has the score {main_result!r}, from which items are restored")
+            raise self.record.place.error(f"no sample has the score {main_result!r}, so the items cannot be restored")
 
     def _read_item(self, sample: Sample) -> dict[str, Any]:
         attributes = _get_nested(sample, ATTRIBUTES, "{}")
         if not isinstance(attributes, dict) or not all(isinstance(value, str) for value in attributes.values()):
-            raise sample.place.error(f"{ATTRIBUTES!r} is no object of texts", sample.item)
+            raise sample.place.error(f"{ATTRIBUTES!r} is not an object whose values are text", sample.item)
         if self.declaration.layout == "answers":
             new = {"item": sample.item, "answers": _list_answers(sample, GOLD), "attributes": attributes}
         else:
@@ -453,7 +456,7 @@ class SubmissionReader:
                    "item": sample.item}
         item = self.target.items.setdefault(sample.item, new)
         if any(item.get(key) != value for key, value in new.items()):
-            raise sample.place.error("has other attributes or another gold than in an earlier record", sample.item)
+            raise sample.place.error("the attributes or the gold differ from those in an earlier record", sample.item)
         return item
 
     def _read_answer(self, sample: Sample, alias: str, row: dict[str, Any], item: dict[str, Any]) -> None:
@@ -469,7 +472,7 @@ class SubmissionReader:
             columns = self.declaration.columns[alias]
             statistics = [to_score(value) for value in _get_list(sample, STATISTICS, len(columns))]
             if None in statistics:
-                raise sample.place.error(f"{STATISTICS!r} has a value that is no finite number", sample.item)
+                raise sample.place.error(f"{STATISTICS!r} has a value that is not a finite number", sample.item)
             row |= zip(columns, statistics, strict=True)
         elif self.declaration.layout == "labels":
             gold, predicted = _get_list(sample, STATISTICS, 2)
@@ -481,7 +484,7 @@ class SubmissionReader:
         elif self.declaration.layout == "scores":
             score, gold_score = map(to_score, _get_list(sample, STATISTICS, 2))
             if score is None or gold_score is None:
-                raise sample.place.error(f"{STATISTICS!r} are no two finite numbers", sample.item)
+                raise sample.place.error(f"{STATISTICS!r} must be a list of two finite numbers", sample.item)
             self._set_gold(sample, item, "gold", gold_score)
             row["score"] = score
         else:
@@ -489,15 +492,14 @@ class SubmissionReader:
 
     def _set_gold(self, sample: Sample, item: dict[str, Any], key: str, value: Any) -> None:
         if item.setdefault(key, value) != value:
-            raise sample.place.error(f"has another gold than in an earlier record: {value!r}, not {item[key]!r}",
-                                     sample.item)
+            raise sample.place.error(f"the gold is {value!r}, but {item[key]!r} in an earlier record", sample.item)
 
     @cached_property
     def submission(self) -> dict[str, Any]:
         """Properties of the submission in the record, such as team and system."""
         facts = parse_json_text(self.record.details.get(SUBMISSION, ""), self.record.place.path)
         if not isinstance(facts, dict):
-            raise self.record.place.error(f"{SUBMISSION!r} is no object")
+            raise self.record.place.error(f"{SUBMISSION!r} is not an object")
         return facts
 
     @cached_property
@@ -550,7 +552,7 @@ def _name_runs(factors: Any, n_runs: int, place: Place) -> tuple[str, list[str]]
             isinstance(levels, dict) and levels and levels.keys() == factors[0].keys() <= set(FACTORS)
             and all(isinstance(level, str) and _LEVEL.fullmatch(level) for level in levels.values())
             for levels in factors):
-        raise place.error("'factors' does not say what distinguishes its runs")
+        raise place.error("'factors' does not name the factors that distinguish the runs")
     names = list(factors[0])
     pattern = "/" + ".".join(f"{{{name}}}" for name in names)
     return pattern, ["/" + ".".join(levels[name] for name in names) for levels in factors]
@@ -576,7 +578,7 @@ def _get_nested(sample: Sample, key: str, default: str = "null") -> Any:
 def _get_list(sample: Sample, key: str, length: int) -> list[Any]:
     values = _get_nested(sample, key)
     if not isinstance(values, list) or len(values) != length:
-        raise sample.place.error(f"{key!r} is no list of {length} values", sample.item)
+        raise sample.place.error(f"{key!r} is not a list of {length} values", sample.item)
     return values
 
 
@@ -585,7 +587,7 @@ def _list_answers(sample: Sample, key: str) -> list[dict[str, Any]]:
     if not isinstance(answers, list) or not all(
             isinstance(answer, list) and len(answer) == 3 and all(isinstance(text, str) for text in answer[:2])
             and (answer[2] is None or to_score(answer[2]) is not None) for answer in answers):
-        raise sample.place.error(f"{key!r} is no list of answers with key, type and score", sample.item)
+        raise sample.place.error(f"{key!r} is not a list of answers with key, type and score", sample.item)
     return [{"key": name, **({"type": type_} if type_ else {}), **({} if score is None else {"score": score})}
             for name, type_, score in answers]
 
@@ -610,16 +612,16 @@ def restore_task(records: Sequence[Record], digests: Mapping[str, str], notes: S
     for n, record in enumerate(records, 1):
         test_set = record.details.get(TEST_SET, "")
         if test_set not in declaration.test_sets:
-            raise record.place.error(f"its test set {test_set[:60]!r} is none of its task")
+            raise record.place.error(f"the test set {test_set[:60]!r} does not belong to the task of this record")
         if record.samples is None:
-            raise record.place.error(f"the file of its samples (*{SAMPLES}) is not next to it; its leaderboard cannot "
-                                     "be restored without them")
+            raise record.place.error(f"the file of samples (*{SAMPLES}) is missing, so the leaderboard cannot be "
+                                     "restored; put the file next to this record")
         reader = SubmissionReader(declaration, record, test_set, restored.setdefault(test_set, RestoredTestSet()))
         reader.read()
         team, system, version = reader.name
         if (first := submissions.setdefault((test_set, team, system, version), record)) is not record:
-            raise record.place.error(f"another record of {team}/{system}@{version} than in {first.place.path}; "
-                                     "import the records of one export", category="duplicate")
+            raise record.place.error(f"this is a second record of {team}/{system}@{version}, after {first.place.path}; "
+                                     "import the records of only one export", category="duplicate")
         reader.write(f"{n:0{len(str(len(records)))}}")
     tables, messages = _make_tables(declaration, restored)
     files = {f"{name}/items.jsonl": json_lines(test_set.items.values()) for name, test_set in restored.items()}
@@ -647,7 +649,7 @@ def _make_tables(declaration: Declaration,
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(map(str, first["loc"]))
-        raise declaration.place.error(f"its task cannot be restored: {key}: {first['msg'][:300]}") from None
+        raise declaration.place.error(f"the task cannot be restored: {key}: {first['msg'][:300]}") from None
     return tables, messages
 
 
@@ -666,7 +668,7 @@ def _make_significance(declaration: Declaration) -> tuple[dict[str, Any], list[s
     if test.units[0] != "response" or declaration.layout == "answers":
         return settings, []
     return {key: value for key, value in settings.items() if key not in ("test", "unit")}, [
-        f"the test {test!r} needs single answers, which the records do not have; the default test is used"]
+        f"the records have no single answers, which the test {test!r} needs; the default test is used instead"]
 
 
 def _make_test_set(declaration: Declaration, name: str, restored: RestoredTestSet) -> dict[str, Any]:
@@ -756,9 +758,8 @@ class EveryEvalEver(ScoredImporter):
                 self.benchmarks or self.metrics or self.better):
             return restore_task(records, collection.digests, notes)
         if tasks - {""}:
-            notes.append("these are records of a registry with other records, or a selection of them: the statistics "
-                         "of their metrics are ignored; import all records of one task alone to restore its "
-                         "leaderboards")
+            notes.append("the records do not make one complete task of a registry, so the statistics of their metrics "
+                         "are ignored; to restore leaderboards, import all records of one task, and no others")
         return self._import_scores(records, collection, notes)
 
     def _import_scores(self, records: Sequence[Record], collection: ScoreCollection, notes: list[str]) -> TaskFolder:
@@ -781,7 +782,7 @@ class EveryEvalEver(ScoredImporter):
                     report.untestable.append(f"{record.model} on {test_set}: {result.formatted_score}")
         if not evaluations:
             examples = f": {listed(report.untestable, _MOST_EXAMPLES, '; ')}" if report.untestable else ""
-            raise InputError(f"no record has samples (*{SAMPLES} next to it) that name their score, and scores without "
+            raise InputError(f"no record has samples (*{SAMPLES} next to it) that name their score; scores without "
                              f"samples cannot be tested{examples}", path=collection.path)
         self._add_evaluations(evaluations, collection)
         return collection.make_task(notes=(*notes, *report.make_notes()))
@@ -819,8 +820,8 @@ class EveryEvalEver(ScoredImporter):
                 better: Better = "lower" if evaluation.result.lower else "higher"
                 if directions.setdefault(test_set, better) != better and self.better is None:
                     raise evaluation.record.place.error(
-                        f"{better} scores of {test_set!r} are better here, but {directions[test_set]} ones in other "
-                        "records; set the option 'better'")
+                        f"{better} scores of {test_set!r} are better here, but {directions[test_set]} scores in other "
+                        "records; add --option better=higher or better=lower")
                 for run, scores in evaluation.runs.items():
                     collection.add_run(test_set, model, f"{n}.{run}" if len(selected) > 1 else run, scores, better)
 
@@ -843,13 +844,15 @@ class EveryEvalEver(ScoredImporter):
         first, second = distinct[:2]
         if self.repeated == "reject":
             raise second.record.place.error(
-                f"another evaluation of {second.record.model!r} on {second.result.evaluation!r} than in "
-                f"{first.record.place.path}; --option repeated=latest imports the latest, repeated=runs all as runs",
-                category="duplicate")
+                f"this is a second evaluation of {second.record.model!r} on {second.result.evaluation!r}, after "
+                f"{first.record.place.path}; add --option repeated=latest to import only the latest, or repeated=runs "
+                "to import all as runs", category="duplicate")
         distinct.sort(key=lambda evaluation: evaluation.record.seconds)
         if distinct[-1].record.seconds == distinct[-2].record.seconds:
             raise distinct[-1].record.place.error(
-                f"as late as {distinct[-2].record.place.path}, with other scores; keep one", category="duplicate")
+                f"this record has the same time as {distinct[-2].record.place.path}, but other scores; keep one of "
+                "the two",
+                category="duplicate")
         return distinct[-1:]
 
 
@@ -882,8 +885,8 @@ class _ImportReport:
         first_prompt, reference, first = self._items.setdefault(
             (test_set, sample.item), (prompt, sample.reference, sample.place))
         if reference != sample.reference:
-            raise sample.place.error(f"another reference than in {first.path}: this is not the same sample",
-                                     sample.item, category="text")
+            raise sample.place.error(f"the reference differs from the one in {first.path}, so this is not the same "
+                                     "sample; import the two logs separately", sample.item, category="text")
         if prompt != first_prompt:
             self.changed[test_set, sample.item] = None
 
@@ -902,19 +905,19 @@ class _ImportReport:
         """Return the messages for the user: one for each kind of problem."""
         notes = []
         if self.untestable:
-            notes.append(f"{counted(len(self.untestable), 'score has', 'scores have')} no samples, and cannot be "
-                         f"tested: {listed(self.untestable, _MOST_EXAMPLES, '; ')}")
+            notes.append(f"{counted(len(self.untestable), 'score has', 'scores have')} no samples, so tests are not "
+                         f"possible: {listed(self.untestable, _MOST_EXAMPLES, '; ')}")
         if self.different:
-            notes.append(f"{counted(len(self.different), 'score is', 'scores are')} not the mean of the samples; the "
-                         f"mean is compared: {listed(self.different, _MOST_EXAMPLES, '; ')}")
+            notes.append(f"{counted(len(self.different), 'score differs', 'scores differ')} from the mean of the "
+                         f"samples; boards use the mean: {listed(self.different, _MOST_EXAMPLES, '; ')}")
         if self.ambiguous:
             paths = listed(list(self.ambiguous), _MOST_EXAMPLES, "; ")
-            notes.append(f"samples of {counted(len(self.ambiguous), 'record')} do not name one of several scores by "
-                         f"'evaluation_result_id' and are ignored: {paths}")
+            notes.append(f"the samples of {counted(len(self.ambiguous), 'record')} are ignored, because the record has "
+                         f"several scores and the samples have no 'evaluation_result_id': {paths}")
         if self.changed:
             test_set, item = next(iter(self.changed))
-            notes.append(f"{counted(len(self.changed), 'sample has', 'samples have')} another input for some models "
-                         f"(or another prompt around it), such as {item!r} in {test_set!r}")
+            notes.append(f"{counted(len(self.changed), 'sample has', 'samples have')} different inputs or prompts for "
+                         f"different models, such as {item!r} in {test_set!r}")
         return notes
 
 
@@ -934,7 +937,8 @@ def _drop_copies(records: Iterable[Record]) -> tuple[list[Record], list[str]]:
             raise record.place.error(f"the record of the evaluation {record.evaluation_id[:100]!r} differs from the "
                                      f"one in {first.place.path}; remove one of the two records", category="duplicate")
         n_copies += 1
-    notes = [f"{counted(n_copies, 'record is a copy', 'records are copies')} of another one, and ignored"]
+    notes = [f"{counted(n_copies, 'record is a copy of another record', 'records are copies of other records')}; the "
+             "copies are ignored"]
     return list(distinct.values()), notes if n_copies else []
 
 
@@ -962,7 +966,8 @@ def _name_test_sets(records: Sequence[Record]) -> list[dict[Result, str]]:
             parameters = result.parameters if (result.evaluation, result.metric) in ambiguous else ""
             name = ".".join(filter(None, (result.evaluation, *source, result.metric, parameters)))
             if name in results:
-                raise record.place.error(f"two scores of {name!r}; nothing distinguishes them", category="duplicate")
+                raise record.place.error(f"the record has two scores of {name!r}, and nothing distinguishes them; "
+                                         "remove one", category="duplicate")
             results[name] = result
         names.append({result: name for name, result in results.items()})
     return names

@@ -72,9 +72,8 @@ class Helm(ScoredImporter):
         for file in find_files(path, lambda name: name.removesuffix(".gz") == _STATS, _STATS):
             scenario, model = _split_name(*collection.load_json(_find_spec(file)))
             if (first := files.setdefault((scenario, model), file)) is not file:
-                raise InputError(f"a second run of {model!r} on {scenario!r}, in addition to {first}; remove one of "
-                                 "the two runs", path=file,
-                                 category="duplicate")
+                raise InputError(f"this is a second run of {model!r} on {scenario!r}, after {first}; remove one of "
+                                 "the two runs", path=file, category="duplicate")
             runs: dict[tuple[str, int], Run] = defaultdict(dict)
             entries, place = collection.load_json(file)
             for stat in _read_stats(entries, place):
@@ -124,7 +123,7 @@ def _read_stats(entries: Any, place: Place) -> Iterator[_Stat]:
         place: Path of this file, for errors.
     """
     if not isinstance(entries, list):
-        raise place.error("not a list of instances")
+        raise place.error("this is not a list of instances")
     for entry in entries:
         item = get_member(entry, "instance_id", kind=str, place=place)
         trial = get_member(entry, "train_trial_index", kind=int, place=place)
@@ -134,7 +133,7 @@ def _read_stats(entries: Any, place: Place) -> Iterator[_Stat]:
             metric = get_member(stat, "name", "name", kind=str, place=place)
             split = stat["name"].get("split", "test")
             if not isinstance(split, str):
-                raise place.error("'name.split' is no text", item)
+                raise place.error("'name.split' is not text", item)
             score = stat.get("mean") if get_member(stat, "count", kind=int, place=place) else None
             yield _Stat((*version, *(split,) * (split != "test")), trial, item, metric, score)
 

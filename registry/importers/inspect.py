@@ -89,9 +89,10 @@ class Archive:
         self.names = list(self._members)
         for name, info in self._members.items():
             if stat.S_ISLNK(info.external_attr >> 16):
-                raise document.error(f"the member {name!r} is a link")
+                raise document.error(f"the archive has a link, {name!r}; archive files without links")
             if name.startswith(("/", "\\")) or ".." in PurePosixPath(name.replace("\\", "/")).parts:
-                raise document.error(f"the member {name!r} leads out of the archive")
+                raise document.error(f"the path {name!r} in the archive points outside the archive; archive the log "
+                                     "again")
 
     def load_json(self, name: str) -> Any:
         """Parse a member (a file in the zip file) that contains one JSON value.
@@ -128,7 +129,7 @@ class Archive:
             if info.compress_type == _ZSTANDARD:
                 content = self._unpack_zstandard(info, limit)
             elif info.compress_type not in _PLAIN:
-                raise ValueError(f"it is compressed by method {info.compress_type}; zip it with deflate")
+                raise ValueError(f"the compression method {info.compress_type} is not supported; use deflate")
             else:
                 with self._zip.open(info) as file:
                     content = file.read(limit + 1)
@@ -136,15 +137,15 @@ class Archive:
                 struct.error) as error:
             raise InputError(f"cannot be unpacked: {error}", path=self.make_path(name)) from None
         if len(content) > limit:
-            raise InputError(f"unpacks to more than {MAX_MEMBER >> 20} MiB, or all members to more than "
-                             f"{MAX_ALL >> 20} MiB", path=self.make_path(name))
+            raise InputError(f"the file unpacks to more than {MAX_MEMBER >> 20} MiB, or all files of the archive to "
+                             f"more than {MAX_ALL >> 20} MiB; make the log smaller", path=self.make_path(name))
         self._left -= len(content)
         return content
 
     def _unpack_zstandard(self, info: zipfile.ZipInfo, limit: int) -> bytes:
         signature, name_length, extra_length = _LOCAL_HEADER.unpack_from(self._content, info.header_offset)
         if signature != b"PK\3\4" or info.flag_bits & 1:
-            raise ValueError("it is encrypted, or the archive has a wrong position for it")
+            raise ValueError("the file is encrypted, or the archive is damaged")
         start = info.header_offset + _LOCAL_HEADER.size + name_length + extra_length
         packed = io.BytesIO(self._content[start:start + info.compress_size])
         open_frames, fault = self._find_zstandard()
@@ -154,7 +155,7 @@ class Archive:
         except (fault, EOFError, MemoryError) as error:
             raise ValueError(str(error)) from None
         if len(content) <= limit and zlib.crc32(content) != info.CRC:
-            raise ValueError("its checksum differs")
+            raise ValueError("the checksum is wrong, so the archive is damaged")
         return content
 
     def _find_zstandard(self) -> tuple[Callable[[io.BytesIO], BinaryIO], type[Exception]]:
@@ -165,7 +166,7 @@ class Archive:
         try:
             import zstandard
         except ImportError:
-            raise InputError("this log is compressed with zstandard: pip install 'evalregistry[inspect]'",
+            raise InputError("this log is compressed with zstandard; run pip install 'evalregistry[inspect]'",
                              path=self.path) from None
         open_frames = partial(zstandard.ZstdDecompressor().stream_reader, read_across_frames=True)
         return open_frames, zstandard.ZstdError
@@ -196,14 +197,15 @@ def describe_differences(header: Any, runs: Mapping[tuple[str, int], Run], reduc
         test_set, logged_reducer = f"'{task}.{name}'", score.get("reducer") or "mean"
         if logged_reducer != (reducer or "mean"):
             if reducer is None:
-                yield (f"epochs of {test_set} are runs here, while the log reduces them by {logged_reducer!r} too; "
-                       f"--option {quote(f'reducer={logged_reducer}')} imports the reduced scores")
+                yield (f"the epochs of {test_set} are imported as runs, but the log also combines them by "
+                       f"{logged_reducer!r}; add --option {quote(f'reducer={logged_reducer}')} to import the combined "
+                       "scores")
             continue
         metrics = score.get("metrics")
         for metric, value in _list_numbers(metrics if isinstance(metrics, dict) else {}):
             mean = _compute_mean(scorer_runs[name]) if metric in _MEANS and logged_reducer == "mean" else value
             if metric not in _MEANS | _SPREADS:
-                yield f"{metric!r} of {test_set} is no mean of its samples, and ignored"
+                yield f"{metric!r} of {test_set} is ignored, because it is not the mean over samples"
             elif mean is not None and not is_near(mean, value):
                 yield f"{test_set} is {mean:.6g} over the samples of {model!r}, but {value:.6g} in its log"
 
@@ -327,7 +329,7 @@ class LogFile(ABC):
         samples: list[Sample] = []
         for sample, place in self.read_entries(in_full=in_full):
             if not isinstance(sample, dict):
-                raise place.error("a sample is no object")
+                raise place.error("a sample is not a JSON object")
             samples.append((sample, place))
         evaluation = self.header.get("eval")
         dataset = evaluation.get("dataset") if isinstance(evaluation, dict) else None
@@ -342,7 +344,8 @@ class _Zipped(LogFile):
         super().__init__(document)
         self._archive = Archive(document)
         if _HEADER not in self._archive.names:
-            raise document.error(f"no member {_HEADER!r}: this is no log of Inspect, or the evaluation has not ended")
+            raise document.error(f"no file {_HEADER!r} in the archive, so this is not an Inspect log, or the "
+                                 "evaluation has not ended")
 
     @property
     def place(self) -> Place:
@@ -527,7 +530,7 @@ class Inspect(ScoredImporter):
                 "completed", True) or scores is None:
             return
         if not isinstance(scores, dict):
-            raise place.error("'scores' is no object")
+            raise place.error("'scores' is not an object")
         for scorer, score in scores.items():
             known_scorers.add(scorer)
             if not self.scorers or scorer in self.scorers:
@@ -555,7 +558,7 @@ class Inspect(ScoredImporter):
                 for name, score in _list_values(scorer, sample, place):
                     add_score(reduced.setdefault((name, 1), {}), item, score, place)
         if not reduced:
-            raise log.document.error(f"the log does not reduce epochs by {self.reducer!r}; "
+            raise log.document.error(f"the log does not combine epochs by {self.reducer!r}; "
                                       f"{suggest(self.reducer or '', known_reducers)}")
         for (scorer, _), run in runs.items():
             for item, (_, sample_place) in run.items():
@@ -580,8 +583,8 @@ def _check_targets(task: str, samples: Iterable[Sample],
         item, _ = _make_key(sample, place)
         target, first = targets.setdefault((task, item), (sample.get("target"), place))
         if target != sample.get("target"):
-            raise place.error(f"another target than in {first.path}: this is not the same sample", item,
-                              category="text")
+            raise place.error(f"the target differs from the target in {first.path}, so this is not the same sample; "
+                              "import the two logs separately", item, category="text")
 
 
 def _make_key(sample: dict[str, Any], place: Place) -> tuple[str, int]:
@@ -620,6 +623,6 @@ def _to_number(value: Any, scorer: str, place: Place) -> float | None:
     else:
         number = to_score(value)
     if number is None:
-        raise place.error(f"scorer {scorer!r} has the value {json.dumps(value)[:60]}, which is no number; choose "
-                          "other scorers with the option 'scorers'")
+        raise place.error(f"scorer {scorer!r} has the value {json.dumps(value)[:60]}, which is not a number; choose "
+                          "other scorers with --option scorers=NAME")
     return number

@@ -81,15 +81,17 @@ class Group:
             raise InputError(f"no results of a group {name!r}; {suggest(name, known)}", path=path)
         first, self.tasks = next(iter(listed.items()))
         if other := next((file for file, tasks in listed.items() if set(tasks) != set(self.tasks)), None):
-            raise InputError(f"the group {name!r} has other tasks here than in the results of {first}", path=other)
+            raise InputError(f"the group {name!r} has different tasks here and in the results of {first}; import logs "
+                             "of the same version of the group", path=other)
         model_tasks: dict[str, set[str]] = defaultdict(set)
         for log in logs:
             model_tasks[log.model].add(log.task)
         for model, logged in model_tasks.items():
             missing = [task for task in self.tasks if task not in logged]
             if missing and logged & set(self.tasks):
-                raise InputError(f"no samples of {model!r} on {missing[0]!r}, a task of the group {name!r}", path=path,
-                                 category="missing")
+                raise InputError(f"the samples of {model!r} on {missing[0]!r} are missing, a task of the group "
+                                 f"{name!r}; add "
+                                 "them, or remove the model", path=path, category="missing")
         self._means: dict[tuple[str, str], list[tuple[float, int]]] = defaultdict(list)
         self._scores: dict[tuple[str, str], tuple[float, Path]] = {}
 
@@ -134,8 +136,10 @@ class Group:
                 continue
             is_weighted = False
             if not is_near(task_mean, score):
-                raise InputError(f"the score of the group {self.name!r} is {score:.6g}; it is neither the mean over "
-                                 f"its samples, {sample_mean:.6g}, nor over its tasks, {task_mean:.6g}", path=path)
+                raise InputError(f"the score of the group {self.name!r} is {score:.6g}, but the mean over its samples "
+                                 "is "
+                                 f"{sample_mean:.6g}, and the mean over its tasks is {task_mean:.6g}; import without "
+                                 "--option group", path=path)
         return is_weighted and bool(self._scores)
 
 
@@ -255,8 +259,8 @@ def find_logs(sources: Sources, files: Sequence[Path] | None = None) -> list[Log
                                     "samples_TASK_DATE.jsonl, which lm_eval --log_samples writes,"):
         match = _FILE.fullmatch(file.name)
         if match is None:
-            raise InputError("the file name must be samples_TASK_DATE.jsonl, because it contains the task; name such "
-                             "a file, or the folder of all", path=file)
+            raise InputError("the file name does not contain the task; name a file samples_TASK_DATE.jsonl, or the "
+                             "folder of all logs", path=file)
         if file.parent not in folders:
             folders[file.parent] = _find_results(file.parent)
         results = folders[file.parent].get(match["date"])
@@ -352,18 +356,18 @@ class LmEval(ScoredImporter):
                                  path=path)
         collection.remove_test_sets(data.ignored)
         if not collection.test_sets:
-            raise InputError("no score is a mean of its samples' numbers" + "".join(
+            raise InputError("no score can be imported, because none is the mean over its samples" + "".join(
                 f"; {test_set!r} {reason}" for test_set, reason in sorted(data.ignored.items())), path=path)
         if len(data.measures) > 1:
             first, second = list(data.measures.values())[:2]
-            raise InputError(f"{first!r} and {second!r} are computed from their samples in different ways; import them "
-                             "separately, selected by the option 'metrics'", path=path)
+            raise InputError(f"{first!r} and {second!r} are computed from their samples in different ways; import the "
+                             "two separately with --option metrics=NAME", path=path)
         advice = self._join_group(data, group, path) or suggest_across(
             {test_set: data.tasks[test_set] for test_set in collection.test_sets},
             "--option metrics=NAME and filters=NAME")
         if group is None and (names := list_groups(logs)):
-            advice += (f"the harness averages the tasks of {', '.join(names)[:200]}; --option group={names[0]} imports "
-                       "a group with this average",)
+            advice += (f"the harness averages the tasks of {', '.join(names)[:200]}; add --option group={names[0]} to "
+                       "import a group with this average",)
         return collection.make_task(next(iter(data.measures)), tuple(
             f"{test_set!r} is ignored: it {reason}" for test_set, reason in data.ignored.items()), advice)
 
@@ -381,7 +385,8 @@ class LmEval(ScoredImporter):
         return [[files[file] for file in select_repeated(
             {file: log.date for file, log in files.items()}, self.repeated, f"{model!r} on {task!r}",
             "" if all(log.results for log in files.values()) else
-            "; if they are of different models, put results_DATE.json, which has the model's name, next to each")]
+            "; if the logs belong to different models, put results_DATE.json, which has the model's name, next to "
+            "each log")]
             for (task, model), files in selected.items()]
 
     def _add_scores(self, log: Log, run: str, group: Group | None, data: _Import) -> None:
@@ -426,7 +431,7 @@ class LmEval(ScoredImporter):
         if reason and metric in self.metrics:
             raise InputError(f"metric {metric!r} of {log.task!r} {reason}", path=log.path)
         if reason is None and measure is not MEAN and metric not in self.metrics:
-            return f"is no mean; --option metrics={metric} imports it"
+            return f"is not a mean (add --option metrics={metric} to import it)"
         return reason
 
     def _join_group(self, data: _Import, group: Group | None, path: Path) -> tuple[str, ...]:
@@ -442,8 +447,8 @@ class LmEval(ScoredImporter):
         tasks = {test_set: data.tasks[test_set] for test_set in data.collection.test_sets}
         endings = {test_set.removeprefix(task) for test_set, task in tasks.items()}
         if len(endings) > 1:
-            raise InputError(f"the group {group.name!r} has scores of {', '.join(sorted(endings))[:200]}; choose one "
-                             "with the options 'metrics' and 'filters'", path=path)
+            raise InputError(f"the group {group.name!r} has several scores ({', '.join(sorted(endings))[:200]}); "
+                             "choose one with --option metrics=NAME and --option filters=NAME", path=path)
         if not group.is_sample_mean():
             return ()
         name = group.name + endings.pop()
@@ -464,7 +469,7 @@ class LmEval(ScoredImporter):
             filter_ = _read_filter(entry, log, place)
             metrics = entry.get("metrics", [name for name in entry if name not in _NO_METRIC])
             if not isinstance(metrics, list) or not all(isinstance(name, str) and name in entry for name in metrics):
-                raise place.error("'metrics' does not list keys of the sample")
+                raise place.error("'metrics' lists names that are not keys of the sample")
             data.filters.add(filter_)
             data.metrics |= set(metrics)
             if self.filters and filter_ not in self.filters:
@@ -495,8 +500,9 @@ class LmEval(ScoredImporter):
             raise make_duplicate_error(item, place, samples[item][1], "; if the samples are of two filters, evaluate "
                                        "the task with lm_eval 0.4.7 or newer, which writes the filter")
         if self.duplicates == "reject":
-            raise make_duplicate_error(item, place, samples[item][1], "; --option duplicates=number imports both, and "
-                                       "tests by document")
+            raise make_duplicate_error(item, place, samples[item][1], "; add --option duplicates=number to import "
+                                                                      "both, "
+                                       "with documents as units of the tests")
         return next(name for n in count(2) if (name := f"{item}#{n}") not in samples)
 
 
@@ -524,12 +530,12 @@ def _make_key(entry: dict[str, Any], place: Place) -> str:
         InputError: The sample has no valid digests.
     """
     if "doc_hash" not in entry:
-        raise place.error("samples have no key 'doc_hash', by which systems' samples are paired; evaluate the task "
-                          "with lm_eval 0.4.3 or newer")
+        raise place.error("the samples have no key 'doc_hash', so samples of different systems cannot be matched; "
+                          "evaluate the task with lm_eval 0.4.3 or newer")
     digests = [get_member(entry, key, kind=str, place=place) for key in ("doc_hash", "target_hash")]
     for digest in digests:
         if not _DIGEST.fullmatch(digest):
-            raise place.error(f"{digest[:80]!r} is no digest")
+            raise place.error(f"{digest[:80]!r} is not a digest; expected a hash in hexadecimal digits")
     return "-".join(digest[:16] for digest in digests)
 
 

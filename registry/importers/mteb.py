@@ -72,14 +72,15 @@ class Mteb(ScoredImporter):
                 raise _make_parts_error(task, (model, model_parts), (first, first_parts), place)
             run = runs.setdefault(model, {})
             if task in run:
-                raise InputError(f"a second result of {model!r} on {task!r}, after {run[task][1].path}; keep one, or "
-                                 "import both with --option revisions=apart", path=file, category="duplicate")
+                raise InputError(f"this is a second result of {model!r} on {task!r}, after {run[task][1].path}; keep "
+                                 "one, or import both with --option revisions=apart", path=file, category="duplicate")
             run[task] = (score, place)
         check_known(self.tasks, parts, "result of task", path)
         for model, run in runs.items():
             collection.add_run("mteb", model, "1", run)
         if not any(score is not None for run in runs.values() for score, _ in run.values()):
-            raise InputError("no task has a score of these splits and languages", path=path)
+            raise InputError("no task has a score of these splits and languages; change --option splits or languages",
+                             path=path)
         return collection.make_task(advice=(
             "The items are whole tasks, because MTEB stores no scores of single items: a significant difference holds "
             "for other tasks of this kind, not for other items of these tasks",))
@@ -114,7 +115,7 @@ class Mteb(ScoredImporter):
         for split in splits:
             entries = scores.get(split, [])
             if not isinstance(entries, list):
-                raise place.error(f"'scores.{split}' is no list of subsets")
+                raise place.error(f"'scores.{split}' is not a list of subsets")
             for n, entry in enumerate(entries):
                 if (score := self._read_subset(entry, place)) is not None:
                     parts[split, str(entry.get("hf_subset", n))] = score
@@ -153,6 +154,7 @@ def _make_parts_error(task: str, first: tuple[str, Parts], second: tuple[str, Pa
         first, second = second, first
     (model, parts), (other, other_parts) = first, second
     split, subset = min(other_parts - parts)
-    return place.error(f"{model!r} has no result of split {split!r}, subset {subset!r}, of {task!r}, but {other!r} has "
-                       "one, so that their means are not comparable; choose parts that all models have with --option "
+    return place.error(f"{model!r} has no result of {task!r}, split {split!r}, subset {subset!r}, but {other!r} has "
+                       "one, so "
+                       "the means of these models are not comparable; choose parts that all models have with --option "
                        "splits=... or languages=..., or remove the task or the model")

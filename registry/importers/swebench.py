@@ -74,7 +74,7 @@ def _read_metadata(file: Path, sources: Sources) -> Any:
         return None
     document = sources.load(file)
     if len(document.content) > _MAX_BYTES:
-        raise InputError(f"more than {_MAX_BYTES >> 10} KiB, which is too large for metadata; shorten it", path=file)
+        raise InputError(f"the metadata file is larger than {_MAX_BYTES >> 10} KiB; shorten it", path=file)
     try:
         metadata = yaml.compose(document.text(), Loader=yaml.SafeLoader)
     except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
@@ -186,7 +186,7 @@ class SweBench(Importer):
         for file in published or files:
             system = _find_folder(file).name if published else file.name.removesuffix(suffix)
             if system in outcomes:
-                raise InputError(f"a second report of {system!r}; remove one of the two reports", path=file,
+                raise InputError(f"this is a second report of {system!r}; remove one of the two reports", path=file,
                                  category="duplicate")
             read_outcomes = _PUBLISHED.get(file.name, _read_report)
             attributes[system] = read_attributes(_find_folder(file), sources) if published else {}
@@ -196,15 +196,15 @@ class SweBench(Importer):
                     raise InputError(f"{instance!r} is not a valid instance id, because it is blank or has invisible "
                                      "characters", path=file)
                 if all_instances and instance not in all_instances:
-                    raise InputError(f"not in {self.instances!r}, which lists all instances", path=file, item=instance,
-                                     category="unknown")
+                    raise InputError(f"this instance is not in {self.instances!r}; add it there, or correct the report",
+                                     path=file, item=instance, category="unknown")
         instances = sorted(all_instances or {instance for reported in outcomes.values() for instance in reported})
         for system, reported in outcomes.items():
             missing = [instance for instance in instances if instance not in reported]
             if missing and self.missing == "reject":
-                raise InputError(f"{system!r} has no outcome of {counted(len(missing), 'instance')} that others have, "
-                                 f"such as {missing[0]!r}; --option missing=drop drops such instances for all systems",
-                                 path=path, category="missing")
+                raise InputError(f"{system!r} has no outcome of {counted(len(missing), 'instance')} that other systems "
+                                 f"have, such as {missing[0]!r}; add --option missing=drop to drop such instances for "
+                                 "all systems", path=path, category="missing")
         return self._make_task(sources, instances, outcomes, attributes)
 
     def _make_task(self, sources: Sources, instances: list[str], outcomes: Mapping[str, Outcomes],
@@ -245,14 +245,15 @@ def _read_report(report: Any, place: Place, all_instances: frozenset[str]) -> Ou
     The report has the format of harness 2.0 or newer.
     """
     if not isinstance(report, dict) or "resolved_ids" not in report:
-        raise place.error("no key 'resolved_ids', so this is no report of a run; name such a report, or select files "
-                          "called MODEL.RUN.json with --option run=RUN")
+        raise place.error("no key 'resolved_ids', so this is not the report of a run; name such a report, or select "
+                          "files called MODEL.RUN.json with --option run=RUN")
     outcomes: Outcomes = {}
     for outcome in OUTCOMES:
         _add_outcome(outcomes, _get_names(report, f"{outcome}_ids", place), outcome, place)
     total = get_member(report, "total_instances", kind=int, place=place)
     if total != len(outcomes) or not outcomes:
-        raise place.error(f"lists outcomes of {counted(len(outcomes), 'instance')}, but 'total_instances' is {total}; "
+        raise place.error(f"the report has outcomes of {counted(len(outcomes), 'instance')}, but 'total_instances' is "
+                          f"{total}; "
                           "name the report of a run on all instances", category="missing")
     return outcomes
 
@@ -272,8 +273,8 @@ def _read_results(results: Any, place: Place, all_instances: frozenset[str]) -> 
     _add_outcome(outcomes, _get_names(results, "no_generation", place), "empty_patch", place)
     if "generated" not in results:
         if not all_instances:
-            raise place.error("lists only resolved instances; name a file in the folder that lists all instances, one "
-                              "per line: --option instances=FILE")
+            raise place.error("the report lists only resolved instances; add --option instances=FILE, a file in the "
+                              "folder that lists all instances, one per line")
         _add_outcome(outcomes, _get_names(results, "no_logs", place), "error", place)
         return outcomes | {instance: "unresolved" for instance in all_instances if instance not in outcomes}
     generated, logged = (_get_names(results, name, place) for name in ("generated", "with_logs"))
@@ -287,7 +288,7 @@ def _read_results(results: Any, place: Place, all_instances: frozenset[str]) -> 
 
 def _read_details(details: Any, place: Place, all_instances: frozenset[str]) -> Outcomes:  # noqa: ARG001
     if not isinstance(details, dict) or not details:
-        raise place.error("no object of instances")
+        raise place.error("the file is not an object of instances; name a report of SWE-bench")
     return {instance: "resolved" if get_member(details, instance, "resolved", kind=bool, place=place) else "unresolved"
             for instance in details}
 
@@ -299,7 +300,7 @@ _PUBLISHED: dict[str, Callable[[Any, Place, frozenset[str]], Outcomes]] = {
 def _get_names(report: Any, name: str, place: Place) -> list[str]:
     listed: list[Any] = get_member(report, name, kind=list, place=place)
     if wrong := [instance for instance in listed if not isinstance(instance, str)]:
-        raise place.error(f"{name!r} contains {wrong[0]!r}; expected instance ids, which are texts")
+        raise place.error(f"{name!r} contains {wrong[0]!r}; expected instance ids as text")
     return listed
 
 
@@ -317,7 +318,8 @@ def _add_outcome(outcomes: Outcomes, instances: Iterable[str], outcome: str, pla
     """
     for instance in instances:
         if (other := outcomes.setdefault(instance, outcome)) is not outcome:
-            raise place.error(f"both {other} and {outcome}", instance, category="duplicate")
+            raise place.error(f"the instance is both {other} and {outcome}; correct the report", instance,
+                              category="duplicate")
 
 
 def _format_table(rows: Iterable[tuple[str, ...]]) -> bytes:

@@ -73,7 +73,7 @@ class Wide(Importer):
         super().__post_init__()
         check_metric_name(self.name, self.metric)
         if self.runs is not None and sorted(list_captures(self.runs)) != ["run", "system"]:
-            raise InputError(f"option 'runs' is {self.runs!r}; it must have {{system}} and {{run}}, each once, as in "
+            raise InputError(f"option 'runs' is {self.runs!r}; expected {{system}} and {{run}}, each once, such as "
                              '"{system}.{run}"')
 
     def read(self, path: Path) -> TaskFolder:
@@ -88,10 +88,11 @@ class Wide(Importer):
         head = self._read_parquet_head(document) if is_parquet else self._read_delimited_head(document)
         systems = self.systems or tuple(name for name in head.columns if name not in (*self.item, *self.attributes))
         if not systems:
-            raise InputError("no column is left for a system", path=path, line=head.line)
+            raise InputError("no column is left for a system; correct --option item, systems or attributes", path=path,
+                             line=head.line)
         if not all(name.strip() for name in systems):
-            raise InputError("a column has no name; if it names the items, as row names do, --option 'item=[\"\"]'; "
-                             "else name it in the header", path=path, line=head.line)
+            raise InputError("a column has no name in the header; name it, or add --option 'item=[\"\"]' if it has "
+                             "the item names", path=path, line=head.line)
         self._check_columns(systems, dict(zip(head.columns, head.first, strict=False)),
                             Place(document.path, head.first_line), text=not is_parquet)
         if self.runs is not None:
@@ -127,7 +128,7 @@ class Wide(Importer):
         rows = read_cells(document, TextFormat(self.separator))
         line, header = next(rows, (1, []))
         if len(header) == 1 and any(mark in header[0] for mark in "\t,;|"):
-            raise document.error(f"only one column, {header[0]!r}; name the separator of columns with --option "
+            raise document.error(f"the table has only one column, {header[0]!r}; set the separator with --option "
                                  "separator=comma, semicolon, tab or whitespace", line=line)
         columns = read_header(header, (*self.item, *self.attributes, *self.systems), document, line)
         first_line, first = next(rows, (line, []))
@@ -137,7 +138,7 @@ class Wide(Importer):
         columns, first = read_parquet_head(document)
         for name in (*self.item, *self.attributes, *self.systems):
             if name not in columns:
-                raise document.error(f"no column {name!r}; {suggest(name, columns)}")
+                raise document.error(f"the file has no column {name!r}; {suggest(name, columns)}")
         return _Head(columns, first)
 
     def _check_columns(self, systems: tuple[str, ...], first: dict[str, Any], place: Place, *, text: bool) -> None:
@@ -159,8 +160,9 @@ class Wide(Importer):
             is_scored = not is_unscored(cell, self.unscored) and str(cell).strip()
             is_flag = isinstance(cell, bool) and self.systems  # by default a truth value may be an attribute of items
             if is_scored and not is_flag and math.isnan(to_number(cell, text=text)):
-                raise place.error(f"column {name!r} has {str(cell)[:60]!r}, which is no score; if it names the items, "
-                                  f"add --option item={name}, else --option systems or unscored")
+                raise place.error(f"column {name!r} has {str(cell)[:60]!r}, which is not a score; add --option "
+                                  f"item={name} "
+                                  "if the column has the item names, otherwise --option systems or unscored")
 
 
 def _split_columns(columns: Iterable[str], pattern: str, place: Place) -> dict[str, tuple[str, str]]:
@@ -224,10 +226,10 @@ class Long(ScoredImporter):
         super().__post_init__()
         check_metric_name(self.name, self.metric)
         if not self.item:
-            raise InputError("option 'item' of long must name one column or more: an item has a row for each system")
+            raise InputError("option 'item' of long must name one or more columns, because an item has several rows")
         if "item" in self.attributes:
-            raise InputError("option 'attributes' of long cannot name 'item', because files have the items' names "
-                             "under this name; rename the column")
+            raise InputError("option 'attributes' of long cannot name a column 'item', because this name is reserved "
+                             "for the item names; rename the column")
 
     def read(self, path: Path) -> TaskFolder:
         """Convert a table into a task with one file of scores per run of a system."""
@@ -237,7 +239,7 @@ class Long(ScoredImporter):
                         unscored=self.unscored, syntax="parquet" if document.content.startswith(MAGIC) else self.syntax)
         names = (self.system, *(name for name in (self.run, self.test_set) if name is not None))
         runs: dict[tuple[str, str, str], Run] = defaultdict(dict)
-        remedy = "; if these are runs, name the column that distinguishes them with --option run" * (self.run is None)
+        remedy = "; if these rows are runs, name the column of runs with --option run=COLUMN" * (self.run is None)
         for row in reader.read_rows(document, (self.score, *names), self.attributes):
             place = Place(document.path, row.line)
             score, *cells = row.cells
@@ -286,29 +288,31 @@ class Plain(Importer):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.system.count("{system}") != 1:
-            raise InputError(f"option 'system' of plain is {self.system!r}; it must have one {{system}} for the name")
+            raise InputError(f"option 'system' of plain is {self.system!r}; write {{system}} once, where file names "
+                             "have the system's name")
 
     def read(self, path: Path) -> TaskFolder:
         if not path.is_dir():
-            raise InputError("not a folder; name the folder of the references and systems", path=path)
+            raise InputError("this is not a folder; name the folder of the references and systems", path=path)
         files = find_files(path, lambda name: not name.startswith("."), "file", deep=False)
         roles = {role: [file for file in files if any(fnmatchcase(file.name, pattern) for pattern in patterns)]
                  for role, patterns in (("reference", self.references), ("source", self.source),
                                         ("documents", self.documents))}
         if not roles["reference"]:
-            raise InputError(f"no reference: no file name matches {' or '.join(self.references)}; name it with the "
-                             "option 'references'", path=path)
+            raise InputError(f"no file name matches {' or '.join(self.references)}, so the reference is missing; name "
+                             "it with --option references=NAME", path=path)
         for role in ("source", "documents"):
             if len(roles[role]) > 1:
-                raise InputError(f"a second {role} file, after {roles[role][0].name}; name one with the option "
-                                 f"{role!r}", path=roles[role][1])
+                raise InputError(f"this is a second {role} file, after {roles[role][0].name}; name one with --option "
+                                 f"{role}=NAME", path=roles[role][1])
         assigned = [file for role in roles.values() for file in role]
         if duplicate := next((file for file in assigned if assigned.count(file) > 1), None):
-            raise InputError("named by two options; reference, source and documents are different files",
+            raise InputError("two options name this file; name different files for reference, source and documents",
                              path=duplicate)
         systems = self._find_systems([file for file in files if file not in assigned])
         if not systems:
-            raise InputError(f"no file name of a system matches {self.system}", path=path)
+            raise InputError(f"no file name matches {self.system}, so there is no system; change --option system",
+                             path=path)
         return self._make_task(path, roles, systems)
 
     def _find_systems(self, files: Iterable[Path]) -> dict[str, Path]:
@@ -320,7 +324,8 @@ class Plain(Importer):
                 continue
             name = stem[len(prefix):len(stem) - len(suffix)]
             if (first := systems.setdefault(name, file)) is not file:
-                raise InputError(f"a second file of the system {name!r}, after {first.name}; keep one", path=file,
+                raise InputError(f"this is a second file of the system {name!r}, after {first.name}; keep "
+                                 "one", path=file,
                                  category="duplicate")
         return systems
 

@@ -49,8 +49,8 @@ def check_slug(text: str) -> str:
         ValueError: The text is no slug.
     """
     if not _SLUG.fullmatch(text):
-        raise ValueError(f"{text!r} is not made of letters from A to Z, digits, '.', '_' and '-' with a letter or "
-                         "digit first")
+        raise ValueError(f"{text!r} is not a valid name; use only letters from A to Z, digits, '.', '_' and '-', and "
+                         "begin with a letter or digit")
     return text
 
 
@@ -65,9 +65,10 @@ def check_name(text: str) -> str:
     if not text or text != text.strip() or len(text) > 200:
         raise ValueError(f"{text!r} is empty, longer than 200 characters, or begins or ends with a space")
     if bad := [c for c in text if c in "/@" or unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp", "Cs")]:
-        raise ValueError(f"{text!r} contains {bad[0]!r}; '/', '@' and invisible characters cannot stand in a name")
+        raise ValueError(f"{text!r} contains {bad[0]!r}; remove '/', '@' and invisible characters from the name")
     if unicodedata.normalize("NFC", text) != text:
-        raise ValueError(f"{text!r} is not in Unicode normal form NFC, so that equal names would differ")
+        raise ValueError(f"{text!r} is not in Unicode normal form NFC, so names that look equal could differ; write it "
+                         "in NFC")
     return text
 
 
@@ -80,7 +81,7 @@ def check_facet(text: str) -> str:
         ValueError: The name has `=`.
     """
     if "=" in text:
-        raise ValueError(f"{text!r} contains '=', which separates a facet's name from its value")
+        raise ValueError(f"{text!r} contains '=', which separates the name of a facet from its value; remove it")
     return text
 
 
@@ -176,8 +177,8 @@ def check_moment(value: Any) -> datetime:
     if isinstance(value, datetime) and value.tzinfo is not None:
         return value
     if isinstance(value, date | time):
-        raise ValueError(f"is {value.isoformat()}, which is another moment in every time zone; write date, time and "
-                         "zone, as in 2026-11-30T23:59:59+01:00, or Z for UTC and -12:00 for anywhere on Earth")
+        raise ValueError(f"is {value.isoformat()}, which has no time zone; write date, time and zone, such as "
+                         "2026-11-30T23:59:59+01:00; write Z for UTC, or -12:00 for anywhere on Earth")
     raise ValueError(f"is {value!r}; expected a date and time with zone, such as 2026-11-30T23:59:59+01:00")
 
 
@@ -256,7 +257,7 @@ def check_address(text: str) -> str:
         ValueError: The text is no web address.
     """
     if urlsplit(text).scheme not in ("http", "https") or not urlsplit(text).netloc or re.search(r"[\s<>\"]", text):
-        raise ValueError(f"{text!r} is no web address such as https://example.org/task")
+        raise ValueError(f"{text!r} is not a web address; expected one such as https://example.org/task")
     return text
 
 
@@ -271,8 +272,8 @@ def check_licence(text: str) -> str:
     try:
         return str(canonicalize_license_expression(text))
     except InvalidLicenseExpression:
-        raise ValueError(f"{text!r} is no SPDX identifier of a licence, such as CC-BY-4.0 (https://spdx.org/licenses); "
-                         "write LicenseRef-NAME for a licence that is not listed there") from None
+        raise ValueError(f"{text!r} is not an SPDX licence identifier; expected one such as CC-BY-4.0 "
+                         "(https://spdx.org/licenses), or LicenseRef-NAME for other licences") from None
 
 
 def check_day(value: Any) -> str:
@@ -296,8 +297,8 @@ USUAL_TESTS = {"fixed": "permutation", "random": "crossed"}  # default test by t
 # is never less exact. "auto" then continues until decisions are clear or p-values have a relative standard error of
 # PRECISION, up to MOST_DRAWS resamples, which this precision requires at Holm's level for 100 systems.
 DRAWS, MOST_DRAWS, PRECISION = 10**5, 10**7, 0.1
-NAMES_PARTICIPANT = ("names a participant, and the task is anonymous; leave candidate out, and mark the system to beat "
-                     'by kind = "baseline"')
+NAMES_PARTICIPANT = ("names a participant, but the task is anonymous; remove candidate, and set kind = \"baseline\" "
+                     "for the system to beat")
 
 Until = Annotated[bool | datetime, PlainValidator(check_until), PlainSerializer(
     lambda until: until if isinstance(until, bool) else until.isoformat(), return_type=bool | str)]

@@ -22,7 +22,7 @@ CAPTURES = (*COMPOSED, *FACTORS)
 Identity = tuple[str, int]  # real path in lower case, and inode
 Match = tuple[Path, dict[str, str]]  # a file, and its captures
 _RELATIVE = "paths are relative to the manifest, or to --root"
-_OUTSIDE = "leads out of the task's folder; put the files next to the manifest, or name their folder with --root"
+_OUTSIDE = "is outside the task folder; put the files next to the manifest, or name their folder with --root"
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Root:
             if not joined.resolve().is_relative_to(self.folder.resolve()):
                 raise ManifestError(f"{path!r} {_OUTSIDE}", path=self.manifest, key=key)
             if Path(path).is_absolute():
-                raise ManifestError(f"{path!r} is an absolute path, which would be recorded; {_RELATIVE}",
+                raise ManifestError(f"{path!r} is an absolute path; write a relative one: {_RELATIVE}",
                                     path=self.manifest, key=key)
             if not joined.is_file():
                 problem = "not a regular file" if joined.exists() else "no such file"
@@ -102,7 +102,7 @@ class Root:
         known = {*CAPTURES, *(name for composed in COMPOSED for name in submit.list_captures(composed))}
         for name in list_captures(pattern):
             if name not in known or not name.isidentifier():
-                raise ManifestError(f"{{{name}}} is no known capture; {suggest(name, CAPTURES)}; or use it in a "
+                raise ManifestError(f"{{{name}}} is an unknown field; {suggest(name, CAPTURES)}; or use it in another "
                                     f'key, such as system = "{{team}}-{{{name}}}"', path=self.manifest,
                                     key=f"{key}.file")
         if not list_captures(pattern):
@@ -116,7 +116,7 @@ class Root:
         if not matches and not search.n_skipped:
             raise ManifestError(f"no file matches {pattern!r}; {_RELATIVE}", path=self.manifest, key=f"{key}.file")
         if unused := [n for n in range(len(submit.exclude)) if n not in search.used]:
-            raise ManifestError(f"{submit.exclude[unused[0]]!r} is no file that {pattern!r} matches; "
+            raise ManifestError(f"{submit.exclude[unused[0]]!r} is not a file that the pattern {pattern!r} matches; "
                                 + suggest(submit.exclude[unused[0]], [str(path) for path, _ in matches]),
                                 path=self.manifest, key=f"{key}.exclude[{unused[0]}]")
         for relative, captured in matches:
@@ -202,8 +202,8 @@ class _Search:
             if last is None or first.groupdict() != last.groupdict():
                 if not rest and self._is_skipped(path / entry.name):
                     continue
-                raise ManifestError(f"{entry} matches {self.submit.file!r} in more than one way; name it in a "
-                                    "separate [[submit]], or in exclude", path=self.root.manifest,
+                raise ManifestError(f"{entry} matches the pattern {self.submit.file!r} in more than one way; name the "
+                                    "file in a separate [[submit]], or in exclude", path=self.root.manifest,
                                     key=f"{self.key}.file")
             yield from self.walk(path / entry.name, rest, captured | first.groupdict())
 

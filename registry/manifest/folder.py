@@ -19,7 +19,7 @@ from registry.errors import InputError, RegistryError
 from registry.files import new_file
 
 MANIFEST = "task.toml"
-CONFLICT = "exists with other content; name another folder with --to, or remove this file"
+CONFLICT = "this file already exists with other content; remove it, or name another folder with --to"
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ def load_manifest(path: Path) -> tuple[Manifest, bytes]:
     """
     try:
         if path.exists() and not path.is_file():
-            raise ManifestError("not a regular file", path=path)
+            raise ManifestError("this is not a regular file; name a manifest", path=path)
         content = path.read_bytes()
     except OSError as error:
         raise ManifestError(f"cannot read the manifest: {error.strerror}", path=path) from None
@@ -64,7 +64,7 @@ def read_manifest(content: bytes, path: str | Path) -> Manifest:
         raise ManifestError(f"line {line} is not UTF-8; save the file as UTF-8", path=path) from None
     for number, row in enumerate(text.split("\n"), 1):
         if row.count(".") > _MAX_DOTS:
-            raise ManifestError(f"line {number} has more than {_MAX_DOTS} dots; break it", path=path)
+            raise ManifestError(f"line {number} has more than {_MAX_DOTS} dots; write it as several lines", path=path)
     try:
         tables = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
@@ -156,7 +156,8 @@ def _format_message(detail: ErrorDetails) -> str:
     heading = _format_heading(location) if location else ""
     if kind == "extra_forbidden":
         key, known = str(location[-1]), _list_keys(location[:-1])
-        option = f"; options of the format or metric go into options = {{ {key} = ... }}" if "options" in known else ""
+        option = (f"; write an option of the format or metric as options = {{ {key} = ... }}" if "options" in known
+                  else "")
         return f"unknown key; {suggest(key, known)}{'' if nearest(key, known) else option}"
     if kind == "missing":
         return f"this table is missing; add {heading}" if heading else "this key is missing; add it"

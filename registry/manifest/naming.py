@@ -44,7 +44,8 @@ def split_models(models: Iterable[str]) -> dict[str, dict[str, str]]:
         names[model] = name = split_model(model)
         owner = owners.setdefault((name.get("team", name["system"]), name["system"]), model)
         if owner != model:
-            raise InputError(f"the systems {owner!r} and {model!r} would both be called {name['system']!r}; rename one")
+            raise InputError(f"the systems {owner!r} and {model!r} would both get the name {name['system']!r}; rename "
+                             "one")
     return names
 
 
@@ -73,10 +74,10 @@ def make_slugs(names: Iterable[str], path: Path) -> dict[str, str]:
     slugs = {}
     for name in names:
         if not (slug := make_slug(name)):
-            raise InputError(f"the test set {name!r} has no letter from a to z and no digit, of which ids are made; "
-                             "rename it", path=path)
+            raise InputError(f"the name of the test set {name!r} has no letter from a to z and no digit, so it cannot "
+                             "make an id; rename the test set", path=path)
         if (owner := owners.setdefault(slug.lower(), name)) is not name:
-            raise InputError(f"the test sets {owner!r} and {name!r} would both have the id {slug!r}; rename one",
+            raise InputError(f"the test sets {owner!r} and {name!r} would both get the id {slug!r}; rename one",
                              path=path)
         slugs[name] = slug
     return slugs

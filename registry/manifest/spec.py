@@ -144,12 +144,12 @@ class TestSet(Table):
     def _find_contradictions(self) -> Iterator[tuple[str, str]]:
         names = ["gold", "source", *(reference.name for reference in self.references)]
         if duplicates := {name for name in names if names.count(name) > 1}:
-            yield "references", (f"two references are called {min(duplicates)!r} ('gold' is the gold file, 'source' "
-                                 "the source text); rename one")
+            yield "references", (f"two references have the name {min(duplicates)!r} ('gold' is the gold file, 'source' "
+                                 "is the source text); rename one")
         if (self.gold is None) == (self.items is None):
-            yield "", "declare either gold, the file of the gold annotations, or items, a list without them"
+            yield "", "set either gold (the file of gold annotations) or items (a file of items without gold)"
         if self.items is not None and (self.references or self.attributes or self.source):
-            yield "items", "replaces the gold and all its files; remove references, attributes and source"
+            yield "items", "cannot be combined with references, attributes or source; remove these keys"
 
 
 class Submission(Table):
@@ -223,13 +223,15 @@ class Significance(Table):
 
     def _find_contradictions(self) -> Iterator[tuple[str, str]]:
         if self.runs == "random" and self.interval == "bca":
-            yield "", "interval 'bca' does not support runs = 'random'; set dual, percentile or basic"
+            yield "", ("interval 'bca' does not support runs = 'random'; set interval to 'dual', 'percentile' or "
+                       "'basic'")
         if self.family != "board" and self.correction == "shaffer":
-            yield "", "correction 'shaffer' needs the pairs of one board as a family; set holm, or family = 'board'"
+            yield "", "correction 'shaffer' works only with family = 'board'; set this family, or correction = 'holm'"
         if self.family == "board" and self.correction == "gatekeeping":
-            yield "", "correction 'gatekeeping' needs several boards; set family = 'task', or name metrics"
+            yield "", ("correction 'gatekeeping' needs several boards; set family = 'task', or list metrics or boards "
+                       "in family")
         if self.candidate is not None and self.alternative == "two-sided":
-            yield "candidate", "needs alternative = 'greater', for one-sided tests; set it, or remove candidate"
+            yield "candidate", "needs one-sided tests; set alternative = 'greater', or remove candidate"
 
 
 if TYPE_CHECKING:
@@ -282,9 +284,10 @@ class Submit(SubmissionTexts):
 
     def _find_contradictions(self) -> Iterator[tuple[str, str]]:
         for name in sorted(self.facts.keys() & self.attributes.keys()):
-            yield f"attributes.{name}", f"is also the key {name}; remove the attribute"
+            yield f"attributes.{name}", f"has the same name as the key {name}; remove the attribute"
         if self.exclude and not self.is_pattern:
-            yield "exclude", f"needs a pattern, but {self.file!r} has no braces; add braces, or remove exclude"
+            yield "exclude", (f"needs a file pattern, but {self.file!r} has no field in braces; add one such as "
+                              "{team}, or remove exclude")
 
 
 class Board(Table):
@@ -303,8 +306,9 @@ class Board(Table):
 
     def _find_contradictions(self) -> Iterator[tuple[str, str]]:
         if (self.release == "ladder") == (self.step is None):
-            yield "step", ("is only for release = 'ladder'; remove it" if self.step is not None else
-                           "is required by release = 'ladder'; set the smallest improvement of a score that is shown")
+            yield "step", ("works only with release = 'ladder'; remove it" if self.step is not None else
+                           "is missing, but release = 'ladder' needs it; set the smallest improvement that the board "
+                           "shows")
 
 
 class Release(Table):
@@ -342,16 +346,17 @@ class Manifest(Table):
     def _find_contradictions(self) -> Iterator[tuple[str, str]]:
         for table, names in (("test_set", [t.name for t in self.test_set]), ("metric", [m.id for m in self.metric])):
             for name in sorted({n for n in names if names.count(n) > 1}):
-                yield table, f"two [[{table}]] are called {name!r}; rename one"
+                yield table, f"two [[{table}]] tables have the name {name!r}; rename one"
         if sum(m.primary for m in self.metric) > 1:
-            yield "metric", "more than one [[metric]] is primary; mark one"
+            yield "metric", "more than one [[metric]] has primary = true; keep it for one metric"
         known = [t.name for t in self.test_set]
         for n, s in enumerate(self.submit):
             if s.test_set is not None and not s.list_captures("test_set") and s.test_set not in known:
-                yield f"submit[{n}].test_set", f"is {s.test_set!r}, which no [[test_set]] is called; " + suggest(
+                yield f"submit[{n}].test_set", f"is {s.test_set!r}, but no [[test_set]] has this name; " + suggest(
                     s.test_set, known)
         if self.significance.unit == "cluster" and (bare := [t.name for t in self.test_set if t.cluster is None]):
-            yield "significance.unit", f"is 'cluster', but test set {bare[0]!r} declares no cluster"
+            yield "significance.unit", (f"is 'cluster', but test set {bare[0]!r} has no cluster; set its key cluster, "
+                                        "or remove unit")
         if fault := self.find_family_fault(self.significance.family):
             yield "significance.family", fault
         if self.significance.candidate is not None and is_active(self.board.anonymous):
@@ -373,7 +378,7 @@ class Manifest(Table):
             test_set, _, metric = name.removeprefix(f"{self.task.id}/").partition(", ")
             if name not in metrics and (test_set not in test_sets or metric.rpartition(", ")[2] not in metrics):
                 board = f"{test_sets[0]}, {metrics[0]}"
-                return (f"has {name!r}, which is neither a metric nor a board such as {board!r}; "
+                return (f"contains {name!r}, which is neither a metric nor a board such as {board!r}; "
                         + suggest(name, metrics))
         return ""
 

@@ -197,8 +197,8 @@ class Metric(Value):
         Metrics without a worst value raise it.
         """
         set_ = "its option worst" if hasattr(self, "worst") else 'missing = "drop"'
-        return InputError(f"has no answer, and {self.name} no worst value to count instead; set {set_}, or complete "
-                          "the file", item=item.key)
+        return InputError(f"it has no answer, and {self.name} has no worst value that could count instead; add the "
+                          f"answer, or set {set_}", item=item.key)
 
 
 class AdditiveMetric(Metric):
@@ -263,7 +263,8 @@ def import_extra(name: str, metric: Metric) -> Any:
         return import_module(name)
     except ImportError:
         package = name.partition(".")[0].replace("_", "-")
-        raise InputError(f"{metric.name} needs {package}: pip install 'evalregistry[{metric.extra}]'") from None
+        raise InputError(f"{metric.name} needs the package {package}; run pip install 'evalregistry[{metric.extra}]'"
+                         ) from None
 
 
 class DeclaredRange(Metric):
@@ -281,7 +282,8 @@ class DeclaredRange(Metric):
         super().__post_init__()
         low, high = self.score_range
         if not low < high:
-            raise InputError(f"option 'low' of {self.name} is {low:g}, and 'high' is {high:g}; expected a lower one")
+            raise InputError(f"options of {self.name}: 'low' is {low:g}, but 'high' is {high:g}; set 'low' below "
+                             "'high'")
 
     @property
     def score_range(self) -> tuple[float, float]:  # type: ignore[override]  # depends on options here

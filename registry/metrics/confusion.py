@@ -138,7 +138,8 @@ class _ByClass(ConfusionMetric):
     def __post_init__(self) -> None:
         super().__post_init__()
         if len(set(self.labels)) < len(self.labels):
-            raise InputError(f"option 'labels' of {self.name} names a label twice: {', '.join(self.labels)}")
+            raise InputError(f"option 'labels' of {self.name} names a label twice ({', '.join(self.labels)}); remove "
+                             "one")
 
     @property
     def title(self) -> str:

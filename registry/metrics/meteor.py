@@ -96,8 +96,8 @@ class Jar:
     def _start(self) -> Popen[bytes]:
         java = shutil.which("java")
         if java is None:
-            raise InputError("METEOR needs Java, and there is no program `java`: install a Java runtime (Debian: "
-                             "apt-get install default-jre-headless)")
+            raise InputError("METEOR needs Java, but the program `java` is not installed; install a Java runtime "
+                             "(Debian: apt-get install default-jre-headless)")
         command = [java, "-Xmx2G", "-XX:+UseParallelGC", "-jar", str(_find_archive()), "-", "-", "-stdio",
                    *self._options]
         self._stderr = TemporaryFile()  # noqa: SIM115  (a full pipe without a reader would stop the program)
@@ -114,7 +114,7 @@ class Jar:
             if n < len(replies) and len(numbers := [float(cell) for cell in replies[n].split()]) == 23:
                 return numbers
         reply = replies[n].decode(errors="replace").strip() if n < len(replies) else self._read_error()
-        raise InputError(f"METEOR ended at segment {n + 1}: {reply}")
+        raise InputError(f"the METEOR program stopped at segment {n + 1}: {reply}")
 
     def _read_error(self) -> str:
         self._process.kill()
@@ -122,7 +122,7 @@ class Jar:
         self._stderr.seek(0)
         lines = self._stderr.read().decode(errors="replace").splitlines()
         return next((line for line in lines if line.strip() and not line.lstrip().startswith("at ")),
-                    "it took too long, or was ended")[:300]
+                    "it took too long, or another program ended it")[:300]
 
     def _clean_field(self, text: str) -> str:
         text = text.replace("\n", " ").replace("\r", " ")
@@ -132,7 +132,8 @@ class Jar:
 def _find_archive() -> Path:
     package = find_spec("pycocoevalcap")
     if package is None or package.submodule_search_locations is None:
-        raise InputError("METEOR needs pycocoevalcap, which carries its program: pip install 'evalregistry[meteor]'")
+        raise InputError("METEOR needs the package pycocoevalcap, which contains the METEOR program; run pip install "
+                         "'evalregistry[meteor]'")
     return Path(next(iter(package.submodule_search_locations))) / "meteor" / "meteor-1.5.jar"
 
 
@@ -186,11 +187,11 @@ class METEOR(ReferenceMetric):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.text == "normalize" and self.language != "en":
-            raise InputError(f"option 'text' of METEOR is 'normalize', which the program can do for English only; "
-                             f"tokenize the text of language {self.language!r}, and take 'lowercase' or 'as-is'")
+            raise InputError(f"option 'text' of METEOR is 'normalize', which supports only English, not "
+                             f"{self.language!r}; tokenize the texts, and set 'lowercase' or 'as-is'")
 
     def find_tokenization_fault(self, texts: Sequence[str]) -> str | None:
-        return describe_undivided(texts, self.name, 'take chrF, or BLEU with tokenize = "{tokenizer}"')
+        return describe_undivided(texts, self.name, 'use chrF, or BLEU with tokenize = "{tokenizer}"')
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
         """Return METEOR's statistics of every segment as an array, [items, 23].

@@ -294,7 +294,8 @@ class ERR(QuotientMetric, RetrievalMetric):
 def _check_grades(metric: RetrievalMetric, judgments: Judgments, highest: int) -> None:
     for query, judged in judgments.items():
         if (most := max(judged.values(), default=0)) > highest:
-            raise InputError(f"a relevance is {most}; {metric!r} takes {highest} at most", item=query)
+            raise InputError(f"a relevance is {most}, but {metric!r} supports at most {highest}; use lower grades",
+                             item=query)
 
 
 class _RelevantMetric(TrecEvalMetric):
@@ -417,7 +418,8 @@ class InterpolatedPrecision(_RelevantMetric):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not 0 <= self.recall <= 1 or round(self.recall, 2) != self.recall:
-            raise InputError(f"option 'recall' of {self.name} is {self.recall}; expected 0 to 1 with two decimals")
+            raise InputError(f"option 'recall' of {self.name} is {self.recall}; expected a number from 0 to 1 with at "
+                             "most two decimals")
 
 
 class ElevenPoint(_RelevantMetric):

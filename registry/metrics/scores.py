@@ -73,8 +73,8 @@ class Mean(DeclaredRange, QuotientMetric):
 
     def _describe_outside(self, value: float, item: Item) -> InputError:
         low, high = self.score_range
-        return InputError(f"score {value:g} is outside of the declared range, {low:g} to {high:g}; correct the score, "
-                          "or the options 'low' and 'high' of Mean", item=item.key)
+        return InputError(f"score {value:g} is outside the declared range, {low:g} to {high:g}; correct the score, or "
+                          "the options 'low' and 'high' of Mean", item=item.key)
 
 
 class _ErrorMetric(AdditiveMetric):
@@ -241,7 +241,7 @@ class JudgedMean(AdditiveMetric):
         if answer is None:
             raise self.make_unanswered_error(item)
         if item.gold == 1 and "human" not in answer.value:
-            raise InputError("has no human score, although its sampling probability is 1; add the score",
+            raise InputError("it has no human score, although its sampling probability is 1; add the score",
                              item=item.key)
         w = 1.0 if item.gold is None else 1 / item.gold
         a, human = 1.0 if item.gold is None else w - 1, answer.value.get("human")

@@ -210,8 +210,8 @@ class _SetMetric(MatchMetric):
         if self.best is not None and self.best < 1:
             raise InputError(f"option 'best' of {self.name} is {self.best}; expected 1 or more")
         if self.best is None and (self.ties, self.seed) != ("random", 0):
-            raise InputError(f"options 'ties' and 'seed' of {self.name} break ties among the 'best'; name that too, or "
-                             "leave them out")
+            raise InputError(f"options 'ties' and 'seed' of {self.name} need the option 'best'; set 'best', or remove "
+                             "'ties' and 'seed'")
         if self.threshold is not None and not math.isfinite(self.threshold):
             raise InputError(f"option 'threshold' of {self.name} is {self.threshold}; expected a finite number")
 
@@ -236,8 +236,8 @@ class _SetMetric(MatchMetric):
         if self.threshold is None and self.best is None:
             return None
         lacking = (key for key, type_, score in value.responses if score is None and self.type in (None, type_))
-        return next((f"answer {key!r} has no score, which {self!r} needs; give it one, or leave threshold and best out"
-                     for key in lacking), None)
+        return next((f"answer {key!r} has no score, which {self!r} needs; add the score, or remove the options "
+                     "threshold and best of the metric" for key in lacking), None)
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Count the correct, accepted and gold answers of one item.

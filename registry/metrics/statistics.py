@@ -122,7 +122,7 @@ class _Parser:
         self.text, self.at, self.depth = text, 0, 0
         self.kind, self.token, self.next = "", "", 0
         if len(text) > LONGEST:
-            raise InputError(f"the formula has {len(text)} characters; {LONGEST} are the most")
+            raise InputError(f"the formula has {len(text)} characters; at most {LONGEST} are allowed")
         self._step()
 
     def parse(self) -> Expression:
@@ -143,7 +143,7 @@ class _Parser:
         self.kind, self.token, self.next = str(match.lastgroup), match.group().strip(), match.end()
 
     def _fail(self, message: str) -> InputError:
-        shown = f" ({self.text[self.at:self.at + 20]!r})" if self.at < len(self.text) else " (its end)"
+        shown = f" ({self.text[self.at:self.at + 20]!r})" if self.at < len(self.text) else " (the end)"
         return InputError(f"formula {self.text[:60]!r}, character {self.at + 1}{shown}: {message}")
 
     def _take(self, mark: str) -> bool:
@@ -168,7 +168,7 @@ class _Parser:
     def _parse_sign(self) -> Expression:
         self.depth += 1
         if self.depth > DEEPEST:
-            raise self._fail(f"more than {DEEPEST} expressions within another")
+            raise self._fail(f"expressions are nested more than {DEEPEST} levels deep; simplify the formula")
         if self._take("-"):
             expression = Expression("*", (Expression(Fraction(-1)), self._parse_sign()))
         else:
@@ -196,7 +196,7 @@ class _Parser:
     def _parse_number(self) -> Fraction:
         if not self.token.isascii() or len(self.token) > 30 or not 0 <= (size := float(self.token)) < 1e30 or (
                 0 < size < 1e-30):
-            raise self._fail("no number between 1e-30 and 1e30")
+            raise self._fail("the number is not between 1e-30 and 1e30")
         return Fraction(self.token)
 
     def _parse_name(self) -> Expression:
@@ -210,7 +210,8 @@ class _Parser:
         self._require_close()
         if name not in FUNCTIONS or (len(parts) == 1) != (name in _ONE):
             self.at = position
-            raise self._fail(f"{name} takes {'one argument' if name in _ONE else 'two or more'}" if name in FUNCTIONS
+            raise self._fail(f"{name} needs {'one argument' if name in _ONE else 'two or more arguments'}"
+                             if name in FUNCTIONS
                              else f"unknown function {name!r}; {suggest(name, FUNCTIONS)}")
         return Expression(name, tuple(parts))
 
@@ -310,7 +311,7 @@ class NamedStatistics(AdditiveMetric):
         if answer is not None:
             known = item.gold | answer.value
             if lacking := [name for name in names if name not in known]:
-                raise InputError(f"has no statistic {lacking[0]!r}; {suggest(lacking[0], known)}", item=item.key)
+                raise InputError(f"it has no statistic {lacking[0]!r}; {suggest(lacking[0], known)}", item=item.key)
             values = tuple(known[name] for name in names)
         else:
             values = self.without_answer(item)
@@ -353,11 +354,12 @@ class Formula(DeclaredRange, NamedStatistics):
         super().__post_init__()
         names = self.needs()
         if not names:
-            raise InputError(f"formula {self.formula!r} has no name of a statistic")
+            raise InputError(f"formula {self.formula!r} contains no statistic; name at least one")
         if len(names) > MOST:
-            raise InputError(f"the formula has {len(names)} names; {MOST} are the most")
+            raise InputError(f"the formula has {len(names)} names; at most {MOST} are allowed")
         if self.worst is not None and len(self.worst) != len(names):
-            raise InputError(f"option 'worst' of Formula needs a number for each of {', '.join(names)}, in this order")
+            raise InputError(f"option 'worst' of Formula needs one number for each statistic, in this order: "
+                             f"{', '.join(names)}")
 
     @cached_property
     def expression(self) -> Expression:
@@ -407,8 +409,8 @@ class Recorded(NamedStatistics):
         super().__post_init__()
         counted = self.original.used_columns
         if len(self.columns) != len(counted):
-            raise InputError(f"option 'columns' of Recorded needs a column for each of {', '.join(counted)}, which "
-                             f"{self.of} counts")
+            raise InputError(f"option 'columns' of Recorded needs one column for each statistic of {self.of}: "
+                             f"{', '.join(counted)}")
         object.__setattr__(self, "family", self.original.family)
         object.__setattr__(self, "better", self.original.better)
         object.__setattr__(self, "score_range", self.original.score_range)
@@ -419,7 +421,8 @@ class Recorded(NamedStatistics):
         metrics: dict[str, type[Metric]] = import_module("registry.metrics").METRICS
         metric = parse("metric", metrics, self.of)
         if not isinstance(metric, AdditiveMetric) or isinstance(metric, ConfusionMetric | Recorded):
-            raise InputError(f"option 'of' of Recorded is {self.of!r}, whose statistics do not add up over items")
+            raise InputError(f"option 'of' of Recorded is {self.of!r}, but the statistics of this metric cannot be "
+                             "summed over items; name another metric")
         return metric
 
     @property

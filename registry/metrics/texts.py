@@ -54,8 +54,8 @@ class ReferenceMetric(AdditiveMetric):
     def check_gold(self, items: Sequence[Item]) -> None:
         for item in items:
             if not self.allows_empty_references and self.list_references(item) == [""]:
-                raise InputError(f"the reference is blank, which {self.name} cannot score; leave the item out of all "
-                                 "files (WER and CER count insertions there)", item=item.key)
+                raise InputError(f"the reference is blank, so {self.name} is undefined; remove the item from all files "
+                                 "(WER and CER count insertions there)", item=item.key)
 
     def list_references(self, item: Item) -> list[str]:
         """Return the reference texts of an item, without blank ones.
@@ -230,7 +230,7 @@ class BLEU(_SegmentMetric):
             return None
         tokenized = self.tokenize != "none" and is_tokenized(texts)
         return describe_undivided(texts, self.name, 'set its option tokenize = "{tokenizer}"') or (
-            f'the gold seems to be tokenized, and {self.name} tokenizes it again; set tokenize = "none"'
+            f'the gold seems to be tokenized already, but {self.name} tokenizes texts again; set tokenize = "none"'
             if tokenized else None)
 
     def engine_options(self) -> dict[str, Any]:
@@ -289,7 +289,7 @@ class ChrF(_SegmentMetric):
         check_beta(self.beta, self.name)
 
     def find_tokenization_fault(self, texts: Sequence[str]) -> str | None:
-        return describe_undivided(texts, "word_order", "leave the option out") if self.word_order else None
+        return describe_undivided(texts, "word_order", "remove the option") if self.word_order else None
 
     def format_name(self) -> tuple[str, Collection[str]]:
         return ("chrF++", ("word_order",)) if self.word_order == 2 else ("chrF", ())
@@ -359,7 +359,7 @@ class TER(QuotientMetric, _SegmentMetric):
     coefficients = ((100, 0), (0, 1))  # edits over reference length, in percent
 
     def find_tokenization_fault(self, texts: Sequence[str]) -> str | None:
-        return describe_undivided(texts, self.name, 'take CER, chrF, or BLEU with tokenize = "{tokenizer}"')
+        return describe_undivided(texts, self.name, 'use CER, chrF, or BLEU with tokenize = "{tokenizer}"')
 
     normalized: bool = False
     no_punct: bool = False
@@ -410,9 +410,9 @@ class ROUGE(QuotientMetric, ReferenceMetric):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.sentence_mark == "":
-            raise InputError("option 'sentence_mark' of ROUGE is empty; leave it out if line ends separate sentences")
+            raise InputError("option 'sentence_mark' of ROUGE is empty; remove it if line ends separate sentences")
         if self.stemmer and self.tokenize != "rouge":
-            raise InputError("option 'stemmer' of ROUGE requires tokenize = \"rouge\"; leave one of the options out")
+            raise InputError("option 'stemmer' of ROUGE requires tokenize = \"rouge\"; remove one of the two options")
 
     def find_tokenization_fault(self, texts: Sequence[str]) -> str | None:
         share = compute_latin_share(texts)
@@ -420,7 +420,7 @@ class ROUGE(QuotientMetric, ReferenceMetric):
             return None
         if self.tokenize == "whitespace":
             return describe_undivided(texts, self.name, 'set its option tokenize = "characters"')
-        return (f"{1 - share:.0%} of the gold's letters are none of a to z, and {self.name} leaves them out; set its "
+        return (f"{1 - share:.0%} of the letters in the gold are not a to z, and {self.name} ignores them; set its "
                 'option tokenize = "whitespace", or "characters" for a script without blanks between words')
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
@@ -441,7 +441,9 @@ class ROUGE(QuotientMetric, ReferenceMetric):
             references = [self._mark_sentences(text) for text in self.list_references(item)]
             if isinstance(self.variant, str) and (words := self._length(text)) * max(map(self._length, references)
                                                                                      ) > _MOST:
-                raise InputError(f"a segment of {words:,} words is too long for {self!r}", item=item.key)
+                raise InputError(f"the segment has {words:,} words, which is too long for {self!r}; split it in all "
+                                 "files",
+                                 item=item.key)
             scores.append(getattr(scorer.score_multi(references, self._mark_sentences(text))[variant], part))
         return np.stack([np.array(scores, dtype=np.float64), np.ones(len(scores))], axis=1)
 
@@ -493,7 +495,7 @@ class _ErrorRate(QuotientMetric, ReferenceMetric):
     def __post_init__(self) -> None:
         super().__post_init__()
         if len(self.references) > 1:
-            raise InputError(f"option 'references' of {self.name} must name one reference, as in "
+            raise InputError(f"option 'references' of {self.name} must name one reference, such as "
                              f"{self.name}(references={self.references[0]})")
 
     @abstractmethod
@@ -514,9 +516,9 @@ class _ErrorRate(QuotientMetric, ReferenceMetric):
     def check_gold(self, items: Sequence[Item]) -> None:
         for item in items:
             if (mark := _SCLITE.search(item.gold[self.references[0]])) is not None:
-                raise InputError(f"the reference has the mark {mark[0]!r:.60} of sclite for alternative or optional "
-                                 f"words, which {self.name} would count as words; write one alternative, or score with "
-                                 "sclite", item=item.key)
+                raise InputError(f"the reference has {mark[0]!r:.60}, which marks alternative or optional words for "
+                                 f"sclite, but {self.name} would count it as words; write one alternative, or score "
+                                 "with sclite", item=item.key)
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
         """Return two numbers for each segment: errors, and reference length.
@@ -546,7 +548,7 @@ class WER(_ErrorRate):
     citation = "Morris, Maier and Green 2004"
 
     def find_tokenization_fault(self, texts: Sequence[str]) -> str | None:
-        return describe_undivided(texts, self.name, "take CER")
+        return describe_undivided(texts, self.name, "use CER")
 
     def process(self, jiwer: ModuleType, references: list[str], hypotheses: list[str], normalize: list[Any]) -> Any:
         steps = jiwer.Compose([  # without this step, jiwer does not divide words at a tab or no-break space

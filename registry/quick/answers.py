@@ -93,7 +93,8 @@ def plan_answers(gold: Document, systems: Sequence[SystemFile], request: Request
         return None
     if request.kind is None and request.value is None and all(
             {"judge", "human"} <= {*map(str.casefold, table.names)} for table in tables[1:]):
-        raise QuestionError("the systems have scores of a judge, and of people for some items. Add an option:", {
+        raise QuestionError("the files have a judge's scores of all items, and people's scores of some items. How were "
+                            "these items chosen? Add one of these options:", {
             "--as judged --option drawn=random": "people's items were drawn at random",
             "--as judged --option drawn=probability": "the gold has the probability of each item"}, gold.path)
     item_columns = [request.item or find_item_columns(table) for table in tables]
@@ -214,7 +215,7 @@ def _choose_all_items(gold: Table, system_tables: Sequence[Table], request: Requ
     are_lines = all(table.is_lines for table in system_tables)
     if are_lines or (gold.is_lines and not any(map(find_item_columns, system_tables))):
         if not are_lines:
-            questions.add("the gold has no names of items", {
+            questions.add("the gold has no column of item names", {
                 "--in-order": "all files have the same items in the same order"})
         return [], none
     items = _first_of_two(gold, request) or choose_items(
@@ -251,9 +252,10 @@ def choose_items(table: Table, request: Request, questions: Questions, system_ta
     runs = [name for name in find_columns(table.names, "run") if name not in varying and len({*table.cells(name)}) > 1]
     if alone:
         if (repeated := _find_repeated_item(table, runs, varying)) is not None:
-            questions.add(f"column {repeated[0]!r} occurs in several rows, which {repeated[1]!r} numbers", {
+            questions.add(f"values of column {repeated[0]!r} occur in several rows, which column {repeated[1]!r} "
+                          "numbers", {
                 option("--item", alone[0]): "these rows are different items",
-                f"{option('--item', repeated[0])} --runs fixed": "they are runs of an item: average them"})
+                f"{option('--item', repeated[0])} --runs fixed": "these rows are runs of one item: average them"})
         return alone[:1]
     parts = [name for name in (*find_columns(table.names, "part"), *find_columns(table.names, "group"), *request.pool)
              if name in table.names and name not in (*varying, *runs)]
@@ -279,11 +281,11 @@ def choose_items(table: Table, request: Request, questions: Questions, system_ta
     for columns_ in (*((name,) for name in free), *combinations(free, 2)):
         if len(answers) < _PARTS and table.is_unique([*columns_, *varying]) and (len(columns_) == 1 or not any(
                 table.is_unique([name, *varying]) for name in columns_)):
-            answers[" ".join(option("--item", name) for name in columns_)] = "names every row"
+            answers[" ".join(option("--item", name) for name in columns_)] = "a different value in every row"
     if not varying and all(len(system_table.rows) == len(table.rows) for system_table in system_tables):
         answers["--in-order"] = "all files have the same items in the same order"
     question = "no column has a usual name for items" if table.header else "no header names the columns"
-    questions.add(question, answers or {"--item COLUMN": "repeated for several columns"})
+    questions.add(question, answers or {"--item COLUMN": "repeat the option for several columns"})
     return []
 
 
@@ -326,18 +328,18 @@ def _ask_about_repeated(table: Table, item: str, varying: Sequence[str], questio
         elif has_role(name, "part"):
             answers |= group_options(name)
         elif has_role(name, "system"):
-            answers |= {f"--option system={name}": "it names the systems"} if is_alone else {
+            answers |= {f"--option system={name}": "this column names the systems"} if is_alone else {
                 option("--by", name): "a board for each of its values"}
         elif has_role(name, "meta"):
             answers |= {**average, option("--by", name): "a board for each of its values"}
         elif 2 * len({*cells}) <= len(cells) or name in weak:
             answers |= {f"{option('--item', item)} {option('--item', name)}": "these rows are different items" + (
-                ", and no runs of one" * (name in weak))}
-            answers |= {f"--option system={name}": "it names the systems"} if is_alone else average
+                ", not runs of one item" * (name in weak))}
+            answers |= {f"--option system={name}": "this column names the systems"} if is_alone else average
             answers[option("--by", name)] = "a board for each of its values"
-    questions.add(f"column {item!r} does not name each row alone{_describe_repeated(table, [item, *varying])}" + (
+    questions.add(f"values of column {item!r} occur in several rows{_describe_repeated(table, [item, *varying])}" + (
         "" if answers else "; remove rows that repeat an item, or name other columns"),
-        answers or {"--item COLUMN": "repeated for several columns"})
+        answers or {"--item COLUMN": "repeat the option for several columns"})
 
 
 def _find_repeated_item(table: Table, runs: Sequence[str], varying: Sequence[str]) -> tuple[str, str] | None:
@@ -409,8 +411,8 @@ def _choose_same_items(table: Table, gold: Table, columns: Sequence[str], reques
         if table.header is False and not table.is_lines and 2 * len(shared & {*table.cells(table.names[0])}) > len(
                 table.rows):
             return [table.names[0]]
-    questions.add("no column has the name of the gold's column of items", {
-        "--item COLUMN": "a name or number that all files have; if there is none, rename the column"},
+    questions.add("no column has the name of the gold's item column", {
+        "--item COLUMN": "a column of item names that all files have; if there is none, rename the column"},
         (table.document.path, table.preview()))
     return []
 
@@ -422,7 +424,7 @@ def require_column(table: Table, name: str) -> str:
         InputError: The table has no such column.
     """
     if (column := table.column(name)) is None:
-        raise table.document.error(f"no column {name!r}; columns: {table.preview()}")
+        raise table.document.error(f"the file has no column {name!r}; columns: {table.preview()}")
     return column
 
 
@@ -447,8 +449,8 @@ def _choose_values(gold: Table, system_tables: Sequence[Table], items: list[str]
     if not kinds and (request.sets is not None or _find_label_lists(gold)):
         kinds = ["label"]
     if not kinds:
-        raise InputError(f"--metric {request.metric} compares neither labels nor numbers nor texts, and tables "
-                         "are read for nothing else; name the reader of its values with --as (registry list readers)")
+        raise InputError(f"--metric {request.metric} needs other values than labels, numbers or texts; name the "
+                         "reader of these values with --as (`registry list readers`)")
     value = _choose_gold_value(gold, items, system_tables, request, kinds, questions)
     if value is None:
         return None, None, []
@@ -478,7 +480,7 @@ def _choose_values(gold: Table, system_tables: Sequence[Table], items: list[str]
     for table, keys, column in zip(system_tables, own_items, columns, strict=True):
         if column is None:
             candidates = [name for name in table.names if name not in keys]
-            questions.add("the column of the system's answers is open", {
+            questions.add("which column has the system's answers?", {
                 " ".join(option(OPTION[kind], column) for column in (value, *named, name)): "" for name in candidates},
                 (table.document.path, table.preview(candidates)))
             return value, kind, []
@@ -497,7 +499,7 @@ def require_list(table: Table, name: str | None) -> str:
         InputError: The name is None: the file has no such column.
     """
     if name is None:
-        raise table.document.error("has no list of labels in each item, as the gold has")
+        raise table.document.error("the gold has a list of labels for each item, but this file does not; write a list")
     return name
 
 
@@ -559,11 +561,11 @@ def _choose_gold_value(table: Table, items: Sequence[str], system_tables: Sequen
     if not rest and len(lists := _find_label_lists(table)) == 1:
         return lists[0]
     if not rest:
-        raise table.document.error(f"has items and no column of labels, numbers or texts; columns: {table.preview()}")
+        raise table.document.error(f"the gold has no column of labels, numbers or texts; columns: {table.preview()}")
     answers = {option(OPTION[kind], name): "" for name in rest for kind in _filter_kinds(table.cells(name), kinds)}
     if len(rest) > 1 and all({*map(str.casefold, table.cells(name))} <= {"0", "1", "true", "false"} for name in rest):
         answers |= {"--as multilabel": "all columns: an item may have several labels"}
-    questions.add("the gold's column of labels, numbers or texts is open", answers)
+    questions.add("which column of the gold has the correct labels, numbers or texts?", answers)
     return None
 
 
@@ -610,11 +612,12 @@ def _choose_system_value(table: Table, gold: Table, value: str, items: Sequence[
     if len(rest) == 1:
         return rest[0]
     if not rest and not repeats_gold:
-        lists = f"; {next(iter(table.nested))!r} has lists: write a label or a text" if table.nested else ""
-        raise table.document.error(f"has items and no column of answers; columns: {table.preview()}{lists}")
+        lists = (f"; column {next(iter(table.nested))!r} has lists, but must have one label or text for each item"
+                 if table.nested else "")
+        raise table.document.error(f"the file has no column of answers; columns: {table.preview()}{lists}")
     if not rest:
-        raise table.document.error("is the gold, and a system as well; name it once, unless it has a column of the "
-                                   "system's answers too")
+        raise table.document.error("this file is named both as the gold and as a system, but has no column of the "
+                                   "system's answers; name it once")
     if not table.header:
         if gold.header is False and value in rest and len(table.names) == len(gold.names):
             return value
@@ -682,10 +685,10 @@ def choose_kind(gold: Sequence[str], answers: Sequence[Sequence[str]], names: Se
             return _if_open("label", kinds)
         if len(values) > 2 and calls["label"] != calls["score"]:
             return _if_open("label" if calls["label"] else "score", kinds)
-        means = {"label": "names of classes: the share of correct ones", "score": "numbers: their rank correlation"}
-        question = ("the gold has two labels, and systems have numbers such as probabilities: write the label that a "
-                    "system decides for, or take the correlation" if are_decimals else
-                    f"values such as {listed(sorted(values), 3)} may be labels or numbers")
+        means = {"label": "labels: accuracy", "score": "numbers: rank correlation"}
+        question = ("the gold has two labels, but systems have numbers such as probabilities; write the predicted "
+                    "label into the systems' files, or use the correlation" if are_decimals else
+                    f"values such as {listed(sorted(values), 3)} can be labels or numbers")
     elif are_truths(filled):
         return _if_open("label", kinds)
     else:
@@ -705,11 +708,11 @@ def choose_kind(gold: Sequence[str], answers: Sequence[Sequence[str]], names: Se
                 return _if_open("label", kinds)
         elif are_distinct and calls["label"] and not calls["segment"] and not texts:
             return _if_open("label", kinds)
-        means = {"label": "labels: correct if every letter is the gold's", "segment": "texts: BLEU, or --metric"}
-        question = f"values such as {listed(sorted(values)[:2], 2)} may be labels or texts"
+        means = {"label": "labels: correct if equal to the gold", "segment": "texts: BLEU, or another --metric"}
+        question = f"values such as {listed(sorted(values)[:2], 2)} can be labels or texts"
         if not are_distinct:
-            means = {"label": "labels: correct if every letter is the gold's", "score": "numbers"}
-            question = f"values such as {listed(sorted(values)[:3], 3)} may be no labels"
+            means = {"label": "labels: correct if equal to the gold", "score": "numbers"}
+            question = f"values such as {listed(sorted(values)[:3], 3)} may not be labels"
     answers_: dict[str, str] = {}
     for kind, meaning in means.items():
         if kind in kinds:
@@ -821,8 +824,8 @@ def plan_tables(gold: Table, items: list[str], value: str, kind: Kind,
     if kind == "segment":
         metric = choose_text_metric(gold.cells(value), [value, *(column for *_, column in systems)])
     if documents:
-        notes.append(f"column {documents[0]!r}: {len({*gold.cells(documents[0])})} documents, whose items are not "
-                     "independent, so documents are the units")
+        notes.append(f"column {documents[0]!r} has {len({*gold.cells(documents[0])})} documents; tests use documents "
+                     "as units, because items of one document are not independent")
     roles = [option("--item", name) for name in items] or ["--in-order"]
     columns = {column for *_, column in systems}
     roles.append(option(OPTION[kind], value))
@@ -852,13 +855,14 @@ def _plan_sets(gold: Table, items: list[str], value: str,
     mark = request.sets
     if mark is not None and not any(mark in cell for table, name in ((gold, value), *(
             (table, column) for _, table, _, column in systems)) for cell in table.cells(name)):
-        raise gold.document.error(f"--sets {mark}: no label has this mark; columns: {gold.preview()}")
+        raise gold.document.error(f"--sets {mark}: no label contains {mark!r}; columns: {gold.preview()}")
     roles = [option("--item", name) for name in items] or ["--in-order"]
     roles += [option("--label", name) for name in columns if name in gold.names][:2]
     roles += [option("--sets", request.sets)] if request.sets is not None else []
     return Plan(write_sets(gold, gold.keys(items), value, request.sets), Responses(), tuple(
         System(file.name, write_sets(table, table.keys(keys), column, request.sets), Responses())
-        for file, table, keys, column in systems), tuple(roles), notes=("labels are sets: their order is not scored",))
+        for file, table, keys, column in systems), tuple(roles), notes=("each item has a set of labels, so the order "
+                                                                        "of labels does not count",))
 
 
 def make_layout_options(tables: Sequence[Table]) -> list[str]:

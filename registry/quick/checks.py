@@ -31,8 +31,8 @@ _METRICS = frozenset(("metric", "metric_name", "measure", "criterion", "aspect",
 _NO_SYSTEM: tuple[Role, ...] = ("meta", "gold", "label", "score", "text", "group", "other")
 _MARKS = (  # marks that metrics would count as words: pattern, description, smallest share of lines
     (re.compile(r"^\s*<[a-z]+>"), "tags such as <t>", 0.5),
-    (re.compile(r"\{ [^{}/]* / [^{}]*\}"), "alternatives in braces, as sclite writes them,", 0.0),
-    (re.compile(r"\(%[a-z]+\)"), "optional words such as (%hesitation), as sclite writes them,", 0.0))
+    (re.compile(r"\{ [^{}/]* / [^{}]*\}"), "alternatives in braces (the notation of sclite)", 0.0),
+    (re.compile(r"\(%[a-z]+\)"), "optional words such as (%hesitation) (the notation of sclite)", 0.0))
 _NAME = re.compile(r"[\d_()-]")
 
 
@@ -60,7 +60,8 @@ def ask_about_groups(table: Table, items: Sequence[str], request: Request, quest
         if not is_group or is_named or not 2 <= len(values) <= len(table.rows) / 2:
             continue
         shown = listed([f"{value!r} in {counted(n, 'row')}" for value, n in values.items()], 3)
-        questions.add(f"column {name!r} divides the rows: {shown}", group_options(name))
+        questions.add(f"column {name!r} divides the rows into groups ({shown}); are they separate boards?",
+                      group_options(name))
 
 
 def group_options(name: str) -> dict[str, str]:
@@ -103,7 +104,7 @@ def choose_systems(table: Table, columns: Sequence[str], request: Request, quest
     if reasons:
         likely = [name for name in columns if name not in reasons]
         shown = listed([f"{name!r} ({reason})" for name, reason in reasons.items()], 3)
-        questions.add(f"which columns are systems? {shown} may be none; --system names a column, and can be repeated", {
+        questions.add(f"which columns are systems? Perhaps not {shown}; repeat --system for each column of a system", {
             " ".join(option("--system", name) for name in names): meaning for names, meaning in (
                 (likely, "without it" if len(reasons) == 1 else "without these"), (columns, "all columns"))
             if names})
@@ -128,9 +129,9 @@ def _find_odd_names(table: Table, columns: Sequence[str]) -> dict[str, str]:
         values = _get_numbers(table, name)
         if (has_role(plain, *_NO_SYSTEM) and not has_role(plain, "answer")) or has_role(
                 plain.rpartition("_")[2], "meta") or has_role(plain.partition("_")[0], "meta"):
-            reasons[name] = "by its name"
+            reasons[name] = "the name is not one of a system"
         elif _SUMMARY.fullmatch(name) or (is_measure(name) and len(columns) > 1):
-            reasons[name] = "a summary or a measure by its name"
+            reasons[name] = "the name is one of a summary or a measure"
         elif len(values) > _FEW and all(b - a == 1 for a, b in pairwise(values)):
             reasons[name] = "it counts the rows"
     return reasons
@@ -147,15 +148,15 @@ def _find_odd_scales(table: Table, columns: Sequence[str]) -> dict[str, str]:
     numbers = {name: values for name in columns if (values := [
         number for number in _get_numbers(table, name) if number != code])}
     if 2 * len(numbers) <= len(columns):
-        return dict.fromkeys(numbers, "numbers, and others have true and false")
+        return dict.fromkeys(numbers, "it has numbers, but other columns have true and false")
     flags = [name for name in numbers if {*numbers[name]} <= {-1, 0, 1}]
     largest = {name: sorted(map(abs, values))[9 * len(values) // 10] for name, values in numbers.items()}
     small = min((value for value in largest.values() if value), default=0)
     for name in numbers:
         if 2 * len(flags) >= len(numbers) > len(flags) and name not in flags:
-            reasons[name] = f"values such as {largest[name]:g}, and others have 0 and 1"
+            reasons[name] = f"it has values such as {largest[name]:g}, but other columns have 0 and 1"
         elif largest[name] > _SCALE * max(small, 1):
-            reasons[name] = f"values such as {largest[name]:g}, and others have {small:g}"
+            reasons[name] = f"it has values such as {largest[name]:g}, but other columns have {small:g}"
     return reasons
 
 
@@ -184,9 +185,10 @@ def ask_about_codes(cells: Sequence[str], request: Request, questions: Questions
     n = sum(number == code for number, _ in values)
     largest = max(number for number, _ in values if number != code)
     others = "0 or more" if code < 0 else f"{largest:g} or less"
-    questions.add(f"{n} of {len(values)} scores are {spellings[0]}, and all others are {others}", {
-        f"{reader_option('unscored', [*spellings, *blank])} --missing drop": "it says that there is no score",
-        reader_option("unscored", [""]): "it is a score"})
+    questions.add(f"{n} of {len(values)} scores are {spellings[0]}, and all others are {others}; is {spellings[0]} a "
+                  "score?", {
+        f"{reader_option('unscored', [*spellings, *blank])} --missing drop": "no, it means that there is no score",
+        reader_option("unscored", [""]): "yes, it is a score"})
 
 
 def ask_about_sets(gold: Sequence[str], answers: Sequence[Sequence[str]], columns: Sequence[str], request: Request,
@@ -210,9 +212,9 @@ def ask_about_sets(gold: Sequence[str], answers: Sequence[Sequence[str]], column
         return False
     shown = listed(sorted({value for value in gold if mark in value.strip()}), 2)
     label = " ".join(option("--label", name) for name in columns)
-    questions.add(f"labels such as {shown} may be sets of labels", {
-        f"{label} {option('--sets', mark)}": "sets, in any order: F1 of their labels",
-        f"{label} --as labels": "one label each: correct if every letter is the gold's"})
+    questions.add(f"values such as {shown} can be several labels or one label", {
+        f"{label} {option('--sets', mark)}": "several labels in any order: F1",
+        f"{label} --as labels": "one label: correct if equal to the gold"})
     return True
 
 
@@ -226,8 +228,8 @@ def ask_about_span_rows(table: Table) -> None:
     lines = [" ".join(row) for row in table.rows]
     if lines and all(re.fullmatch(r"[TREAMN#*]\d*\s.*", line) for line in lines) and any(
             re.fullmatch(r"T\d+ \S+ \d+ \d+ .*", line) for line in lines):
-        raise table.document.error("is a file of brat for one document; write a row for each span, with the columns "
-                                   "item, start, end and type, all documents in one file, and say --as spans")
+        raise table.document.error("this is a brat file of one document; write all documents into one table with a row "
+                                   "for each span (columns item, start, end, type), and add --as spans")
     names = {normalize(name): name for name in table.names}
     places = next(((names[start], names[end]) for start, end in PLACES if {start, end} <= names.keys()), None)
     form = [reader_option(name, value) for name, value in table.form.items()]
@@ -242,9 +244,9 @@ def ask_about_span_rows(table: Table) -> None:
         options = ["--item item", *form, reader_option("columns", ["item", "start", "end", "type"])]
     else:
         return
-    raise QuestionError(f"rows seem to be spans, with a start and an end. Columns: {table.preview()}. Add this option, "
-                        "and --option inclusive=true if the end is the last position:",
-                        {f"--as spans {' '.join(options)}": "a span in each row"}, table.document.path)
+    raise QuestionError(f"each row seems to be a span with start and end. Columns: {table.preview()}. Add this option, "
+                        "and --option inclusive=true if the end is the last position in the span:",
+                        {f"--as spans {' '.join(options)}": "each row is a span"}, table.document.path)
 
 
 def refuse_summary(table: Table, items: Sequence[str], system: str | None = None) -> None:
@@ -263,24 +265,25 @@ def refuse_summary(table: Table, items: Sequence[str], system: str | None = None
     values = [name for name in table.names if name not in (*items, system) and are_numbers(table.cells(name))]
     last = table.keys(items)[-1].strip() if items and table.rows else "-"
     if not last and sum(not key.strip() for key in table.keys(items)) == 1:
-        raise table.document.error("the last row has no name in the column of items, as a row of means has none; "
-                                   "remove it", table.lines[-1])
+        raise table.document.error("the last row has no item name, so it may be a row of means or sums; remove the row",
+                                   table.lines[-1])
     for cells in map(table.cells, items if values else ()):
         named = [n for n, cell in enumerate(cells) if _SUMMARY.fullmatch(cell.strip())]
         are_words = sum(map(str.isalpha, cells)) > len(cells) / 2  # items are words, and `mean` may be one of these
         if named and (not are_words or named == [len(cells) - 1]):
-            more = f", and {len(named) - 1} more rows are: remove them" if len(named) > 1 else "; remove it"
+            more = (f", and {counted(len(named) - 1, 'more row')}; remove these rows" if len(named) > 1 else
+                    "; remove the row")
             place = "last " * (named == [len(cells) - 1])
-            raise table.document.error(f"the {place}row is called {cells[named[0]].strip()!r}, as a row of means or "
-                                       f"sums is{more}", table.lines[named[0]])
+            raise table.document.error(f"the {place}row seems to be a summary, because its name is "
+                                       f"{cells[named[0]].strip()!r}{more}", table.lines[named[0]])
     groups: dict[str, list[int]] = {}
     for n, name in enumerate(table.cells(system) if system else [""] * len(table.rows)):
         groups.setdefault(name, []).append(n)
     for place, index in (("first", 0), ("last", -1)):
         if all(len(rows) > _FEW and _is_summary(table, values, rows, rows[index]) for rows in groups.values()):
             row = groups[next(iter(groups))][index]
-            raise table.document.error(f"the {place} row{' of each system' * bool(system)} has the mean or the sum of "
-                                       "all others in every column of numbers, and is no item; remove it",
+            raise table.document.error(f"the {place} row{' of each system' * bool(system)} seems to be a summary, "
+                                       "because its numbers are the means or sums of all other rows; remove the row",
                                        table.lines[row])
 
 
@@ -328,8 +331,9 @@ def refuse_other_order(gold: Table, table: Table) -> None:
         golds, keys = ([key.strip().lstrip("0") for key in source.cells(name)] for source in (gold, table))
         same_places = sum(a == b for a, b in zip(keys, golds, strict=False))
         if len({*golds}) > _FEW and 2 * same_places < len({*keys} & {*golds}) > len({*golds}) / 2:
-            raise table.document.error(f"column {name!r} names the gold's items in another order; leave --in-order "
-                                       "out, and write the names as in the gold, leading zeros too")
+            raise table.document.error(f"column {name!r} has the items of the gold in another order; remove "
+                                       "--in-order, "
+                                       "and write the item names exactly as in the gold, with leading zeros")
 
 
 def refuse_other_gold(gold: Table, items: Sequence[str], value: str,
@@ -353,8 +357,8 @@ def refuse_other_gold(gold: Table, items: Sequence[str], value: str,
         different = [(key, cell, line) for key, cell, line in rows if golds.get(key, cell) != cell]
         if different and len(different) < _MOST * len(rows):
             key, cell, line = different[0]
-            raise InputError(f"column {value!r} is {cell[:80]!r}, and {golds[key][:80]!r} in the gold, "
-                             f"{gold.document.path}: all files need the same gold", path=table.document.path,
+            raise InputError(f"column {value!r} is {cell[:80]!r}, but {golds[key][:80]!r} in {gold.document.path}; "
+                             "write the same gold into all files", path=table.document.path,
                              line=line, item=key)
 
 
@@ -381,8 +385,8 @@ def ask_about_absent_labels(gold: Table, value: str, answers: Sequence[Sequence[
         n = sum(cell in labels for cell in gold.cells(value))
         raise QuestionError(
             f"{n} of {len(gold.rows)} items have the gold label {' or '.join(map(repr, sorted(labels)))}, which no "
-            "system gives. If it means that there is no label, remove these items from all files; if it is one, add:",
-            {option("--label", value): "it is a label, and all systems are wrong there"}, gold.document.path)
+            "system gives. If it means that the item has no label, remove these items from all files. Otherwise add:",
+            {option("--label", value): "it is a label, and all systems are wrong on these items"}, gold.document.path)
 
 
 def refuse_probabilities(gold: Sequence[str], table: Table) -> None:
@@ -394,8 +398,8 @@ def refuse_probabilities(gold: Sequence[str], table: Table) -> None:
     labels = sorted({cell.strip() for cell in gold})
     if len(labels) > 1 and {*labels} <= {*table.names} and all(
             are_numbers(table.cells(label)) and not are_truths(table.cells(label)) for label in labels):
-        raise table.document.error(f"has a column of numbers for each label ({listed(labels, 3)}); add a column with "
-                                   "the label that the system decides for, called prediction")
+        raise table.document.error(f"the file has a column of numbers for each label ({listed(labels, 3)}); add a "
+                                   "column called prediction, with the label that the system predicts")
 
 
 def refuse_marks(documents: Sequence[Document], texts: Sequence[Sequence[str]], request: Request) -> None:
@@ -413,18 +417,19 @@ def refuse_marks(documents: Sequence[Document], texts: Sequence[Sequence[str]], 
     """
     if request.kind is not None:
         return
-    remedy = "which would count as words; remove them from all files, or say --as lines if they are words"
+    remedy = "which would count as words; remove them from all files, or add --as lines if they are words"
     for document, cells in zip(documents, texts, strict=True):
         for pattern, mark, share in _MARKS:
             lines = [n for n, cell in enumerate(cells) if pattern.search(cell)]
             if len(lines) > share * len(cells):
-                raise document.error(f"has {mark} in {len(lines)} of {len(cells)} texts, {remedy}", lines[0] + 1)
+                raise document.error(f"{len(lines)} of {len(cells)} texts have {mark}, {remedy}", lines[0] + 1)
     for place, side in ((0, "begins"), (-1, "ends")):
         words = [[parts[place] for cell in cells if len(parts := cell.split()) > 1] for cells in texts]
         first = {*words[0]}
         if 1 < len(first) == len(words[0]) and all(map(_NAME.search, first)) and all(
                 2 * len(first & {*systems}) > len(first) for systems in words[1:]):
-            raise documents[0].error(f"each line {side} with a name that all files have, {remedy}")
+            raise documents[0].error(f"each line {side} with the same name in all files; names would count as words; "
+                                     "remove them from all files, or add --as lines if they are words")
     gold, *systems = ([cell.split() for cell in cells] for cells in texts)
     for step, word in ((1, "last"), (-1, "first")):
         ends = [tuple(system_words[::step][len(gold_words) - 1:]) for lines in systems if len(lines) == len(gold)
@@ -432,5 +437,5 @@ def refuse_marks(documents: Sequence[Document], texts: Sequence[Sequence[str]], 
                 if len(gold_words) > 2 and gold_words != system_words
                 and gold_words[::step][:-1] == system_words[::step][:len(gold_words) - 1]]
         if len(ends) > _MOST * sum(map(len, systems)) and len({*ends}) * 2 < len(ends):
-            raise documents[0].error(f"lines of the gold and of the systems often differ in the {word} word only, so "
-                                     f"these words seem to be labels, {remedy}")
+            raise documents[0].error(f"the lines of gold and systems often differ only in the {word} word, so these "
+                                     f"words seem to be labels, {remedy}")

@@ -85,10 +85,11 @@ def find_systems(paths: Sequence[Path], gold: Path | None) -> Files:
     for entry in named:
         first = seen.setdefault((entry.name, entry.benchmark), entry.path)
         if first is not entry.path:
-            raise InputError(f"would be called {entry.name!r}, as {first} is; give the files different names",
+            raise InputError(f"this system would get the name {entry.name!r}, like {first}; rename one of the two "
+                             "files",
                              path=entry.path, category="duplicate")
     if not named:
-        raise InputError("no file of a system", path=paths[0])
+        raise InputError("there is no file of a system; name the systems' files or their folder", path=paths[0])
     return Files(named, tuple(notes))
 
 
@@ -156,15 +157,15 @@ def _list_folder(folder: Path, gold: Path | None) -> tuple[list[Path], list[str]
         InputError: The folder contains a task with a manifest.
     """
     if (folder / "task.toml").is_file() and gold is None:
-        raise InputError("this folder has a manifest, task.toml; `registry run` reads it", path=folder)
+        raise InputError(f"this folder has a manifest; run `registry run {folder / 'task.toml'}`", path=folder)
     files = find_files(folder, _is_visible, "file", deep=False) if _has_files(folder) else []
     folders = [team for team in _folders(folder) if any(True for leaf in _leaves(team) for _ in _outputs(leaf))]
     if not folders:
         systems = [path for path in files if path.suffix not in _NO_OUTPUT]
         left_out = [path.name for path in (*files, *_folders(folder)) if path not in systems]
         if not systems and files:
-            raise QuestionError(f"no file of a system, as files with these endings are none ({listed(left_out, 5)}). "
-                                "If they are, name them by a pattern:",
+            raise QuestionError(f"the folder has no file of a system: {listed(left_out, 5)} have other endings. If "
+                                "these are systems' files, name them with a pattern:",
                                 {f"'{folder}/{{system}}{files[0].suffix}'": ""}, str(folder))
         return systems, [f"not read in {folder}: {listed(left_out, 5)}"] if left_out else []
     if gold is None and any(GOLD_NAME.search(path.name) for path in (*folders, *files)):
@@ -172,7 +173,7 @@ def _list_folder(folder: Path, gold: Path | None) -> tuple[list[Path], list[str]
         golds = [likely] if likely.is_file() else _outputs(likely)
         rest = [path for path in (*folders, *files) if path != likely]
         if golds and rest:
-            raise QuestionError("which file is the gold? Name it, and the systems' files or folder:",
+            raise QuestionError("which file is the gold? Name the gold, and the systems' files or folder:",
                                 {f"{option('--gold', str(golds[0]))} {rest[0]}": ""}, str(folder))
     notes = [f"not read in {folder}: {listed([path.name for path in files], 5)}"] if files else []
     return _choose_team_files(folder, folders, gold, notes)
@@ -192,12 +193,12 @@ def _choose_team_files(folder: Path, teams: Sequence[Path], gold: Path | None,
             *notes, f"not read in the folders of {folder}: {listed(unread, 5)}"]
     leaf, paths = next((leaf, paths) for leaf, paths in files.items() if len(paths) != 1)
     pattern = f"{folder}/{{team}}/" + ("{system}/" if leaf.parent != folder else "")
-    patterns = {f"'{pattern}{name}'": "this file of each"
+    patterns = {f"'{pattern}{name}'": "this file of each folder"
                 for name in (candidates or [path.name for path in paths])[:5]}
     if gold is None and len({path.suffix for path in paths}) == 1:
         patterns = {f"'{pattern}{{benchmark}}{paths[0].suffix}'": "each file is a benchmark"} | patterns
-    raise QuestionError(f"{counted(len(paths), 'file')} in {leaf}, and one is expected in each folder. If each file is "
-                        "a document, join them in the same order (cat FOLDER/* > FILE). Else name a pattern:",
+    raise QuestionError(f"{leaf} has {counted(len(paths), 'file')}; expected one file in each folder. If each file is "
+                        "a document, join the files in the same order (cat FOLDER/* > FILE). Otherwise name a pattern:",
                         patterns, str(folder))
 
 

@@ -148,8 +148,8 @@ def _require_lines(document: Document, format_: _Format, gold: Document) -> None
     for number, line in enumerate(read_lines(document), 1):
         if line.strip() and not line.startswith("#") and not format_.system.fullmatch(line):
             shown = line if len(line) <= _SHOWN else f"{line[:_SHOWN]}..."
-            raise document.error(f"{shown!r} is no line of {format_.what}, which {gold.path} seems to have; if it has "
-                                 "not, name the reader: --as", number)
+            raise document.error(f"{shown!r} does not have the format of {gold.path} ({format_.what}); correct the "
+                                 "line, or name another reader with --as", number)
 
 
 @dataclass(frozen=True)
@@ -239,7 +239,7 @@ def _plan_tagged(gold: Document, systems: Sequence[SystemFile], request: Request
     system_forms: list[_TagLayout] = []
     for file in systems:
         if (form := _find_tag_layout(file.document)) is None:
-            raise file.document.error(f"has no column of tags such as B-PER, as {gold.path} has")
+            raise file.document.error(f"the file has no column of tags such as B-PER, but {gold.path} has one; add it")
         system_forms.append(form)
     tag = _choose_tags(gold_form, request.label[:1], gold, systems)
     options = {name: value for name, value in request.options.items() if name in Bio.__dataclass_fields__}
@@ -266,8 +266,8 @@ def _plan_tagged(gold: Document, systems: Sequence[SystemFile], request: Request
         chosen.append(_choose_tag_reader(plan, items, file, form, own_tag, options, trial))
     groups = {item.attributes.get("document", "") for item in items}
     cluster = "document" if "" not in groups and ENOUGH_DOCUMENTS <= len(groups) < len(items) else None
-    notes = [f"documents: {len(groups)}; items of a document are not independent, so documents are the units"] * bool(
-        cluster)
+    notes = [f"{len(groups)} documents; tests use documents as units, because items of one document are not "
+             "independent"] * bool(cluster)
     if reader.invalid_tags == "begin":
         notes.append("some gold tags begin a span with I- (invalid_tags = begin)")
     for system in chosen:
@@ -298,13 +298,14 @@ def _choose_tags(form: _TagLayout, names: Sequence[str], document: Document, sys
     """
     if names:
         if (place := form.find(names[0])) is None:
-            raise document.error(f"no column {names[0]!r}; columns: {', '.join(map(form.name, range(form.width)))}")
+            raise document.error(f"the file has no column {names[0]!r}; columns: "
+                                 f"{', '.join(map(form.name, range(form.width)))}")
         return place
     if len(form.tags) > 1:
         is_copy = any(file.document.path == document.path for file in systems)
         raise QuestionError("several columns have tags" + (
-            ", and a file is named as the gold and as a system" if is_copy else "") + ". Add one of these options (two "
-            "of them, if systems' tags are in another column than the gold's):",
+            ", and one file is both the gold and a system" if is_copy else "") + ". Add one of these options. Add two "
+            "(gold first) if the systems' tags are in another column:",
             {f"--label {form.name(n)}": "" for n in form.tags}, document.path)
     return form.tags[0]
 
@@ -316,8 +317,8 @@ def _choose_own_tags(form: _TagLayout, gold: _TagLayout, tag: int, request: Requ
     if len(form.tags) == 1:
         return form.tags[0]
     if file.document.path == document.path:
-        raise file.document.error("is the gold, and a system as well; name both columns of tags: --label GOLD --label "
-                                   "SYSTEM")
+        raise file.document.error("this file is both the gold and a system; name the two columns of tags: --label GOLD "
+                                  "--label SYSTEM")
     same = [n for n in form.tags if form.name(n) == gold.name(tag)]
     if not same or not (request.label or form.width == gold.width):
         names = [gold.name(tag), *request.label[1:]]
@@ -384,8 +385,8 @@ def _refuse_unusual_tags(document: Document) -> None:
             if any(remedies) and "O" in map(str.upper, column) and n_known >= _TAGS * len(column):
                 number, tag, remedy = next((number, cell, remedy) for (number, _), cell, remedy in zip(
                     filled, column, remedies, strict=True) if remedy)
-                raise document.error(f"tag {tag!r} is neither O nor a prefix of a scheme, a hyphen and a type; "
-                                     f"{remedy}", number, category="tag")
+                raise document.error(f"tag {tag!r} is not valid; expected O, or a tag such as B-PER; {remedy}", number,
+                                     category="tag")
 
 
 @dataclass(frozen=True)
@@ -433,8 +434,8 @@ def _plan_span_lists(gold: Document, systems: Sequence[SystemFile], request: Req
     for file in systems:
         system_list = _find_span_list(file.document, request, gold_list)
         if system_list is None:
-            raise file.document.error(f"no list of spans with start and end in each item, as {gold.path} has in "
-                                       f"{gold_list.column!r}; --option spans=COLUMN names it")
+            raise file.document.error(f"the items have no list of spans with start and end, but {gold.path} has one in "
+                                      f"{gold_list.column!r}; name the list with --option spans=COLUMN")
         system_lists.append(system_list)
     every = [span_list.table for span_list in (gold_list, *system_lists)]
     if request.item:
@@ -462,7 +463,7 @@ def _plan_span_lists(gold: Document, systems: Sequence[SystemFile], request: Req
             System(file.name, file.document, span_list.reader({**options, "spans": span_list.column}))
             for file, span_list in zip(systems, system_lists, strict=True)), ("--as spans", *roles),
             cluster=next(iter(documents), None),
-            notes=(f"the end of a span is its last position ({gold_list.end!r})",) * inclusive))
+            notes=(f"{gold_list.end!r} is the last position in a span (inclusive)",) * inclusive))
         items = trial.items(gold, plans[-1].reader)
         if not isinstance(items, InputError) and not any(isinstance(trial.answers(
                 plans[-1], items, system), InputError) for system in plans[-1].systems):
@@ -506,7 +507,7 @@ def _find_span_list(document: Document, request: Request, gold: _SpanList | None
     chosen = chosen or [candidate for candidate in candidates
                         if len(candidates) == 1 or _LISTS.search(candidate.column)]
     if len(chosen) > 1:
-        raise QuestionError("several lists have spans. Add one of these options:", {
+        raise QuestionError("several columns have lists of spans. Add one of these options:", {
             f"--option spans={candidate.column}": "" for candidate in candidates}, document.path)
     return chosen[0] if chosen else None
 

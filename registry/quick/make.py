@@ -49,7 +49,7 @@ from registry.values import build, get_name, parse
 
 _TABLES = ("wide", "long", "plain")  # importers that read any table or text, so only --as selects them
 _EXPECTS = {
-    "labels": "an item and its label on each line, or columns called so",
+    "labels": "an item and its label on each line, or columns called item and label",
     "scores": "an item and its number in each row",
     "texts": "an item and its text in each row",
     "lines": "a text on each line, in the same order in all files",
@@ -96,7 +96,8 @@ def make(paths: Sequence[Path], request: Request, test: str | None = None, *, sk
     _check_request(request)
     if request.kind is not None and request.kind in IMPORTERS and request.kind not in READERS:
         if request.gold is not None:
-            raise InputError(f"--gold belongs to files of a reader; {request.kind} reads the gold itself")
+            raise InputError(f"--gold does not apply to --as {request.kind}, which finds the gold itself; remove "
+                             "--gold")
         return _import_results(request.kind, paths, request, test)
     if request.gold is None and request.kind is None and (task := _import_logs(paths, request, test)) is not None:
         return task
@@ -117,7 +118,8 @@ def make(paths: Sequence[Path], request: Request, test: str | None = None, *, sk
     for benchmark, path in golds.items():
         systems = [named for named in files.systems if (named.benchmark or "test") == benchmark or not named.benchmark]
         if not systems:
-            raise InputError(f"no system has a file of the benchmark {benchmark!r}", path=path)
+            raise InputError(f"no system has a file of the benchmark {benchmark!r}; add the systems' files, or remove "
+                             "this gold file", path=path)
         plan = _plan_test_set(path, systems, request, trial)
         prefix = f"{benchmark}-" if len(golds) > 1 else ""
         plans |= {benchmark: plan} if request.by is None else {
@@ -135,7 +137,7 @@ def _check_request(request: Request) -> None:
             parse("metric", METRICS, request.metric)  # raises an error about its options
         raise UnknownNameError("metric", request.metric, METRICS)
     if request.item and request.in_order:
-        raise InputError("--item and --in-order exclude each other; give one of them")
+        raise InputError("--item and --in-order cannot be combined; remove one")
     assert request.value is None or request.value  # raises an error if several kinds are named
 
 
@@ -162,9 +164,9 @@ def _find_gold_file(paths: Sequence[Path], request: Request) -> Path | None:
             table = read_table(document, {**request.options, "header": not request.gold.isdigit()})
         if table is None or table.column(request.gold) is not None:
             return None
-        raise InputError(f"--gold {request.gold}: no such file, and no such column; columns: {table.preview()}",
+        raise InputError(f"--gold {request.gold} is neither a file nor a column; columns: {table.preview()}",
                          path=paths[0])
-    raise InputError("--gold: no such file", path=path)
+    raise InputError("--gold: no such file; check the path", path=path)
 
 
 def _find_gold(paths: Sequence[Path]) -> Path | None:
@@ -176,8 +178,9 @@ def _ask_about_gold_folder(gold: Path, systems: Path) -> InputError:
     """Make the question whether a gold folder has benchmarks or documents."""
     suffixes = {path.suffix for path in gold.iterdir() if path.is_file() and not path.name.startswith(".")}
     suffix = next(iter(suffixes)) if len(suffixes) == 1 else ".ENDING"
-    return QuestionError("--gold is a folder; name a file. If its files are documents, join them, and each system's in "
-                         "the same order (cat FOLDER/* > FILE). If they are benchmarks, name patterns:", {
+    return QuestionError("--gold is a folder; name a file. If each file is a document, join the files of the gold and "
+                         "of each system in the same order (cat FOLDER/* > FILE). If each file is a benchmark, name "
+                         "patterns:", {
                              f"--gold '{gold}/{{benchmark}}{suffix}' '{systems}/{{model}}/{{benchmark}}{suffix}'": ""},
                          str(gold))
 
@@ -193,8 +196,8 @@ def _plan_test_set(gold: Path | None, systems: Sequence[NamedFile], request: Req
     """
     files = [SystemFile(named.name, Document.load(named.path)) for named in systems]
     if request.system and (gold is not None or len(files) > 1):
-        raise InputError("--system names columns of one table of all systems; name systems' files without it",
-                         path=files[0].document.path)
+        raise InputError("--system names columns, and works only if one table has all systems; name systems' files "
+                         "without --system", path=files[0].document.path)
     if gold is None:
         if len(files) == 1 and request.kind in (None, "candidates", "labels", "scores", "texts"):
             plan = plan_table(files[0].document, request)
@@ -339,7 +342,7 @@ def _add_roles(error: InputError, plan: Plan, request: Request) -> InputError:
         return error
     item_names = [role.removeprefix("--item ") for role in plan.roles if role.startswith("--item ")]
     is_usual = any(has_role(name, "item") for name in item_names)
-    more = "; if files have no names of items, say --in-order" if (
+    more = "; if the files have no item names, add --in-order" if (
         error.category == "unknown" and item_names and not is_usual) else ""
     reworded = reword(error, error.message.replace(f" (read as {plan.reader.name})",
                                                   f" (read as: {' '.join(plan.roles)})") + more)
@@ -368,16 +371,17 @@ def _describe_runs(plan: Plan, request: Request) -> list[str]:
         by_name = {}
     systems = find_runs(list(by_name))
     if request.runs is None:
-        return [f"{', '.join(runs.values())} are separate systems; --runs fixed or random reads them as runs of one, "
-                "scored by their average" for _, runs in systems]
+        return [f"{', '.join(runs.values())} are separate systems; add --runs fixed or --runs random if they are runs "
+                "of one system" for _, runs in systems]
     if not systems:
-        raise InputError("--runs: no two systems' files differ only by a number after seed, run or fold, as in "
-                         "aspen.seed1.tsv and aspen.seed2.tsv; `registry import wide` reads a table's columns as runs")
+        raise InputError("--runs needs file names that differ only in a number after seed, run or fold, such as "
+                         "aspen.seed1.tsv and aspen.seed2.tsv; rename the files (for runs in the columns of one table, "
+                         "use `registry import wide`)")
     for name, runs in systems:
         first, *rest = (by_name[runs_found] for runs_found in runs.values())
         if (other := next((run for run in rest if (run.reader, run.tokens) != (first.reader, first.tokens)), None)):
-            raise InputError(f"would be a run of {name!r}, and is written differently from {first.document.path}: "
-                             f"{other.reader!r}, not {first.reader!r}; write both alike", path=other.document.path)
+            raise InputError(f"this run of {name!r} has another format ({other.reader!r}) than {first.document.path} "
+                             f"({first.reader!r}); write all runs in the same format", path=other.document.path)
     return [f"{name}: {counted(len(runs), 'run')}, scored by their average" for name, runs in systems]
 
 
@@ -389,8 +393,8 @@ def _metric(plan: Plan, request: Request) -> Metric:
         return named
     metric = plan.metric or get_default_metric(plan.reader.gives)
     if metric is None:
-        raise QuestionError(f"no usual metric compares {plan.reader.gives}s; name one:", {"--metric NAME": (
-            "`registry list metrics`")}, plan.gold.path)
+        raise QuestionError(f"values of the type {plan.reader.gives} have no default metric; name a metric:", {
+            "--metric NAME": "`registry list metrics`"}, plan.gold.path)
     return metric
 
 
@@ -423,14 +427,14 @@ def _import_logs(paths: Sequence[Path], request: Request, test: str | None) -> Q
         if folder is not None:
             folders[kind] = folder
     if len(folders) > 1:
-        raise QuestionError("several importers read these files. Add one of these options:", {
+        raise QuestionError("several importers can read these files. Add one of these options:", {
             f"--as {kind}": "" for kind in folders}, str(paths[0]))
     if not folders and len(problems) == 1:
         raise problems[0]
     if not folders and paths[0].is_dir() and request.missing != "reject" and (
             _import_logs(paths, replace(request, missing="reject"), test)) is not None:
-        raise InputError(f"logs of another program, whose importer has no --missing {request.missing}; leave it out, "
-                         "or say --missing drop", path=paths[0])
+        raise InputError(f"--missing {request.missing} does not apply to logs of other programs; remove it, or write "
+                         "--missing drop", path=paths[0])
     for kind, folder in folders.items():
         return _make_imported(kind, _apply_settings(kind, folder, request, test), request)
     return None
@@ -440,7 +444,7 @@ def _import_results(kind: str, paths: Sequence[Path], request: Request, test: st
     importer = _make_importer(kind, request)
     folder = importer.read(paths[0]) if len(paths) == 1 else importer.read_files(paths)
     if folder is None:
-        raise InputError(f"{kind} takes one file or folder, and {len(paths)} are given", path=paths[1])
+        raise InputError(f"--as {kind} reads one file or folder, but {len(paths)} are named; name one", path=paths[1])
     return _make_imported(kind, _apply_settings(kind, folder, request, test), request)
 
 
@@ -450,7 +454,7 @@ def _make_importer(kind: str, request: Request) -> Importer:
     options |= {name: value for name, value in names.items() if value and name in IMPORTERS[kind].__dataclass_fields__}
     if request.missing != "reject":
         if not hasattr(IMPORTERS[kind], "missing"):
-            raise InputError(f"--missing {request.missing}: {kind} has no such option")
+            raise InputError(f"--missing {request.missing} does not apply to --as {kind}; remove it")
         options.setdefault("missing", request.missing)
     return build("importer", IMPORTERS, kind, options)
 
@@ -473,8 +477,8 @@ def _apply_settings(kind: str, folder: TaskFolder, request: Request, test: str |
     if request.metric is not None:
         takes = next((METRICS[metric["name"]].takes for metric in tables["metric"] if metric["name"] in METRICS), "")
         if takes != "segment":
-            raise InputError(f"--metric belongs to answers and a gold; the results of {kind} name their metric, or "
-                             "its options do")
+            raise InputError(f"--metric applies only to answers and a gold, not to results of {kind}; remove it (use "
+                             "--option for the options of the importer)")
         declared = make_metric_table(common_metric(request.metric, takes), request.metric)
         shared = {name: value for name, value in tables["metric"][0].get("options", {}).items() if name == "references"}
         tables["metric"] = [declared | {"options": shared | declared.get("options", {})}]
@@ -544,11 +548,11 @@ def _describe_unsupported(document: Document, *, alone: bool = False) -> InputEr
             remedy = f"; write tabs instead: sed 's/{mark}/\\t/g' {path} > {path}.tsv"
         nearest = "lines" if len(widths) > 1 else "labels"
     if alone:
-        remedy += "; if it is one system's file, name the gold: --gold FILE"
+        remedy += "; if this is the file of one system, name the gold with --gold FILE"
     return document.error(
-        f"{description}. The nearest reader is {nearest} ({_EXPECTS.get(nearest, 'see its options')}){remedy}. Name a "
-        "reader with --as (`registry list readers`), or score the items with the task's own program and give a table "
-        "of the scores; docs/own-task.md describes the readers")
+        f"unknown format: the file {description}. The most similar reader is {nearest} "
+        f"({_EXPECTS.get(nearest, 'see its options')}){remedy}. Name a reader with --as (`registry list readers`; see "
+        "docs/own-task.md), or score the items with another program and use the table of scores")
 
 
 def _describe_json(document: Document) -> tuple[str, str, str]:
@@ -559,7 +563,7 @@ def _describe_json(document: Document) -> tuple[str, str, str]:
     """
     parts = read_json_parts(document)
     if parts is None:
-        return "looks like JSON, and is no list or object of items, nor one object on each line", "labels", ""
+        return "looks like JSON, but has neither a list or object of items, nor one object on each line", "labels", ""
     sizes = {name: len(value) for _, name, value in parts if name is not None and isinstance(value, list | dict)
              and (isinstance(value, list) or all(isinstance(entry, dict | str | int | float)
                                                  for entry in value.values()))}
@@ -571,7 +575,7 @@ def _describe_json(document: Document) -> tuple[str, str, str]:
         return "looks like JSON without items that have labels, numbers or texts", "labels", ""
     largest = max(chosen, key=lambda name: chosen[name])
     rest = [name for _, name, _ in parts if name != largest]
-    addition = f" (beside {', '.join(map(repr, rest[:3]))})" if rest else ""
+    addition = f" (other keys: {', '.join(map(repr, rest[:3]))})" if rest else ""
     return (f"looks like one JSON object, whose items seem to be the {chosen[largest]} entries of "
             f"{largest!r}{addition}", "labels",
-            f"; write that part alone: jq '.[\"{largest}\"]' {Path(document.path).name}")
+            f"; extract this part: jq '.[\"{largest}\"]' {Path(document.path).name}")

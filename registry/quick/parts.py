@@ -70,7 +70,7 @@ def group_rows(table: Table, column: str) -> dict[str, list[int]]:
     if "" in groups or len(groups) > MOST_GROUPS:
         blank = f"is empty in {counted(len(groups.get('', ())), 'row')}"
         raise table.document.error(f"column {column!r} " + (blank if "" in groups else (
-            f"has {len(groups)} values, and at most {MOST_GROUPS} groups are read")))
+            f"has {len(groups)} values; at most {MOST_GROUPS} groups are allowed")))
     return groups
 
 
@@ -124,9 +124,9 @@ def split_runs(documents: Sequence[SystemFile], items: Sequence[Sequence[str]], 
             continue
         if request.runs is None:
             raise QuestionError(
-                f"column {column!r} numbers runs: items occur once in each of {len({*table.cells(column)})} runs. Add "
-                "one of these options:", {
-                    "--runs fixed": "average the runs; results hold for these runs",
+                f"column {column!r} seems to number runs, because each item occurs once in each of "
+                f"{len({*table.cells(column)})} runs. Add one of these options:", {
+                    "--runs fixed": "average the runs; results hold for these runs only",
                     "--runs random": "average the runs; results hold for other runs too"}, file.document.path)
         split += [SystemFile(f"{file.name}.run{n}", take_rows(table, rows, f"{column} {value}"))
                   for n, (value, rows) in enumerate(group_rows(table, column).items(), 1)]
@@ -190,7 +190,7 @@ def split_plan(plan: Plan, column: str, request: Request) -> dict[str, Plan]:
 def _require_table(document: Document, request: Request) -> Table:
     table = read_table(document, request.options)
     if table is None:
-        raise document.error("--by divides the rows of tables, and this file is no table")
+        raise document.error("--by divides the rows of a table, but this file is not a table; remove --by")
     return table
 
 

@@ -94,7 +94,7 @@ class Request:
         columns: dict[Kind, tuple[str, ...]] = {"label": self.label, "score": self.score, "segment": self.text}
         given = [(kind, names) for kind, names in columns.items() if names]
         if len(given) > 1:
-            raise InputError("--label, --score and --text exclude each other; give one of them")
+            raise InputError("--label, --score and --text cannot be combined; keep one of them")
         return given[0] if given else None
 
     def list_answer_columns(self, gold: str) -> list[str]:
@@ -213,14 +213,17 @@ class Questions:
         """
         if self.questions:
             which = "this option" if len(self.answers) == 1 else (
-                "one of these options" if len(self.questions) == 1 else "an option for each")
+                "one of these options" if len(self.questions) == 1 else "one option for each question")
             shown = self.questions
             if len(shown) == 1 and self.places[0] is not None:
                 path, columns = self.places[0]
             else:
-                shown = [question if place is None else f"{question} in {place[0]} ({place[1]})"
+                shown = [question if place is None else f"{place[0]} ({place[1]}): {question}"
                          for question, place in zip(shown, self.places, strict=True)]
-            raise QuestionError(f"{'; '.join(shown)}. Columns: {columns}. Add {which}:", self.answers, path)
+            ends = [*["; "] * (len(shown) - 1), ". "]
+            text = "".join(question + (" " if question.endswith("?") else end)
+                           for question, end in zip(shown, ends, strict=True))
+            raise QuestionError(f"{text}Columns: {columns}. Add {which}:", self.answers, path)
 
 
 def option(name: str, value: str) -> str:

@@ -82,12 +82,13 @@ def plan_scores(systems: Sequence[SystemFile], request: Request, items_of: Docum
     questions.raise_if_any(first.document.path, first.preview())
     for table in tables:
         if any(name not in table.names for name in items):
-            raise table.document.error(f"no column {', '.join(map(repr, items))}, as {first.document.path} has; "
-                                       f"columns: {table.preview()}")
+            raise table.document.error(f"the file has no column {', '.join(map(repr, items))}, but "
+                                       f"{first.document.path} "
+                                       f"has; columns: {table.preview()}")
         refuse_summary(table, items)
     if not items and len({len(table.rows) for table in tables}) > 1:
-        raise first.document.error("has another number of rows than the other files, and no names of items; name their "
-                                   "column: --item COLUMN")
+        raise first.document.error("the files have different numbers of rows and no item names, so their rows cannot "
+                                   "be matched; name the column of item names with --item COLUMN")
     whole = (read_table(items_of, request.options) if items_of is not None else None) or max(
         tables, key=lambda table: len({*table.keys(items)}))
     read = [System(file.name, file.document, make_reader(table, "scores", items, {"score": name},
@@ -96,7 +97,8 @@ def plan_scores(systems: Sequence[SystemFile], request: Request, items_of: Docum
     roles = [option("--item", name) for name in items] or ["--in-order"]
     return Plan(whole.document, make_reader(whole, "scores", items, {}, options=request.options), tuple(read),
                 (*roles, option("--score", score), *make_layout_options(tables)), Mean.build({"better": better}),
-                notes=(f"no gold: {counted(len(systems), 'file')} of scores; the mean of each, {better} is better",))
+                notes=(f"no gold: {counted(len(systems), 'file')} of scores; systems are compared by their mean score "
+                       f"({better} is better)",))
 
 
 def _find_score_column(table: Table, request: Request) -> str | None:
@@ -107,7 +109,7 @@ def _find_score_column(table: Table, request: Request) -> str | None:
     if request.value is not None:
         kind, names = request.value
         if kind != "score":
-            raise InputError(f"{OPTION[kind]} compares answers with a gold; name its file: --gold FILE")
+            raise InputError(f"{OPTION[kind]} compares answers with a gold; name the gold file with --gold FILE")
         if len(names) > 1:
             raise InputError(f"--score names {len(names)} columns ({listed(names, 4)}), but a leaderboard has one "
                              "score per item; name one, and run the command again for another")
@@ -132,20 +134,20 @@ def _ask_for_roles(tables: Sequence[Table], systems: Sequence[SystemFile], reque
         unused = [name for name in first.names if name not in (*golds, *answers)]
         command = f"--gold {first.document.path} {' '.join(given.document.path for given in systems[:2])} ..."
         remedy = {} if output in first.nested else {
-            f"{command} --text {gold} --text {output}": "texts, by BLEU or --metric",
-            f"{command} --label {gold} --label {output}": "labels, correct if every letter is the gold's"}
-        lists = f"; {output!r} has lists: write its text" if output in first.nested else ""
+            f"{command} --text {gold} --text {output}": "texts: BLEU, or another --metric",
+            f"{command} --label {gold} --label {output}": "labels: correct if equal to the gold"}
+        lists = ", which has lists but must have text" if output in first.nested else ""
         return QuestionError(
-            f"all files repeat the gold in column {gold!r} and have the systems' answers in column {output!r}{lists}; "
-            f"no other column ({listed(unused, 4)}) is called as scores are. Add one of these options:",
+            f"all files have the gold in column {gold!r} and the systems' answers in column {output!r}{lists}; "
+            f"no other column ({listed(unused, 4)}) has a usual name of scores. Add one of these options:",
             {**remedy, "--score COLUMN": "the score of each answer"}, first.document.path)
     numbers = [name for name in first.names if all(table.column(name) for table in tables)
                and _are_scores(first.cells(name))
                and not (first.header and has_role(name, "item", "label"))]
     if len(first.names) > 1:
         numbers = [name for name in numbers if not (first.header is False and name == "1")]
-    return _ask_for_gold("which file is the gold? Or if the files have scores, which column?", first.preview(), systems,
-                         numbers)
+    return _ask_for_gold("which file is the gold? Or, if the files have scores, which column has them?",
+                         first.preview(), systems, numbers)
 
 
 def _ask_for_gold(question: str, columns: str, systems: Sequence[SystemFile],
@@ -182,8 +184,8 @@ def _choose_direction(names: Sequence[str], request: Request, questions: Questio
         return next(iter(named_directions))
     answers = {f"--option better={better}": f"{better} ones" for better in ("higher", "lower")}
     if gold and table.header is not None:
-        answers["--gold FILE"] = "one file has the right numbers"
-    questions.add("it is open whether higher scores are better", answers)
+        answers["--gold FILE"] = "one file has the correct numbers"
+    questions.add("are higher or lower scores better?", answers)
     return "higher"
 
 
@@ -206,17 +208,17 @@ def plan_table(document: Document, request: Request) -> Plan | None:
         return None
     if not table.header and request.gold is None and request.options.get("header") is not False:
         first, second, *_ = (*table.names, table.names[-1])
-        raise QuestionError("is the only file, and its first line does not name columns. Columns: "
+        raise QuestionError("this is the only file, and its first line does not name columns. Columns: "
                             f"{table.preview()}. Add one of these options:", {
-            "--gold FILE": "the right answers, if this is one system's file",
-            f"--option header=false --item {first} --gold {second}": f"column {second} has the right answers",
+            "--gold FILE": "the correct answers, if this is the file of one system",
+            f"--option header=false --item {first} --gold {second}": f"column {second} has the correct answers",
             f"--option header=false --item {first} --option better=higher": "each other column has a system's scores",
             "--option header=true": "the first line names the columns"}, document.path)
     refuse_unusual_numbers(table, [name for name in table.names if not has_role(name, "item") and (
         request.value is None or request.value[0] == "score")])
     if {"model_a", "model_b", "winner"} <= {*map(normalize, table.names)}:
-        raise document.error("has comparisons of two systems by a judge, and no score of each system; a board needs a "
-                             "score of each system for each item")
+        raise document.error("the file has pairwise judgments of two systems, but a board needs a score of each system "
+                             "for each item; write such a table")
     system = find_system_column(table, request)
     golds = find_columns(table.names, "gold") if request.gold is None else [request.gold]
     if system is not None and golds and (request.gold is not None or not _find_likely_scores(table, [system, *golds])):
@@ -226,10 +228,10 @@ def plan_table(document: Document, request: Request) -> Plan | None:
     names = [name for name in find_columns(table.names, "system") if not are_numbers(table.cells(name))]
     if request.gold is None and names and len({*table.cells(names[0])}) > len(table.rows) / 2:
         raise document.error(
-            f"each row seems to be a system, because column {names[0]!r} has names of systems; a board needs the "
-            "scores of single items: one row per item and one column per system. If the columns are items, transpose "
-            "the table: python -c 'import csv, sys; "
-            f"csv.writer(sys.stdout).writerows(zip(*csv.reader(open(sys.argv[1]))))' {document.path}")
+            f"each row seems to be a system, because column {names[0]!r} has names of systems, but a board needs one "
+            "row "
+            "per item and one column per system; if the columns are items, transpose the table: python -c 'import csv, "
+            f"sys; csv.writer(sys.stdout).writerows(zip(*csv.reader(open(sys.argv[1]))))' {document.path}")
     return _plan_wide(table, request)
 
 
@@ -243,7 +245,7 @@ def _plan_long_answers(table: Table, system: str, golds: Sequence[str], request:
         request: The options of the user.
     """
     if len(golds) > 1:
-        raise QuestionError(f"several columns have usual names of a gold. Columns: {table.preview()}. Add one of these "
+        raise QuestionError(f"several columns may be the gold. Columns: {table.preview()}. Add one of these "
                             "options:", {option("--gold", name): "" for name in golds}, table.document.path)
     rows = group_rows(table, system)
     longest = max(rows, key=lambda name: len(rows[name]))
@@ -251,7 +253,7 @@ def _plan_long_answers(table: Table, system: str, golds: Sequence[str], request:
         SystemFile(name, take_rows(table, numbers, f"{system} {name}")) for name, numbers in rows.items()],
         replace(request, gold=golds[0]))
     return plan and replace(plan, roles=(option("--gold", golds[0]), *plan.roles), notes=(
-        *plan.notes, f"a row for each item and system, which column {system!r} names"))
+        *plan.notes, f"each row is one item of one system; column {system!r} names the system"))
 
 
 def _find_likely_scores(table: Table, used: Sequence[str | None]) -> list[str]:
@@ -281,15 +283,15 @@ def _plan_long_scores(table: Table, system: str, request: Request) -> Plan:
     likely = [name for name in _find_likely_scores(table, [*items, system, *runs]) if name in numbers]
     score = request.score or tuple(likely if len(likely) == 1 else numbers if len(numbers) == 1 else ())
     if not numbers:
-        raise table.document.error(f"has a row for each item and system, by column {system!r}, and no column of "
-                                   "numbers; if it has answers, name the gold: --gold FILE, or --gold COLUMN")
+        raise table.document.error(f"each row is one item of one system (column {system!r}), but no column has "
+                                   "scores; if a column has answers, name the gold with --gold FILE or --gold COLUMN")
     if not score:
-        questions.add(f"a row for each item and system (column {system!r}); which column has the scores?", {
+        questions.add(f"each row is one item of one system (column {system!r}); which column has the scores?", {
             option("--score", name): "" for name in likely or numbers})
     metrics = list(dict.fromkeys(table.cells(require_column(table, request.by)))) if request.by is not None else []
     if {"higher", "lower"} == {better for name in metrics for better in guess_directions(name)}:
-        raise table.document.error(f"column {request.by!r} has measures with higher values better, and others with "
-                                   f"lower values better ({listed(metrics, 3)}); write a file for each measure")
+        raise table.document.error(f"column {request.by!r} mixes measures for which higher or lower values are better "
+                                   f"({listed(metrics, 3)}); write a separate file for each measure")
     better = _choose_direction([*score, *metrics], request, questions, table)
     if score:
         ask_about_codes(table.cells(require_column(table, score[0])), request, questions)
@@ -301,7 +303,7 @@ def _plan_long_scores(table: Table, system: str, request: Request) -> Plan:
                for name, rows in group_rows(table, system).items()]
     plan = plan_scores(systems, replace(request, item=tuple(items), score=score, options={
         **request.options, "better": better, "unscored": request.options.get("unscored", [""])}), first)
-    return replace(plan, notes=(f"a row for each item and system, which column {system!r} names",))
+    return replace(plan, notes=(f"each row is one item of one system; column {system!r} names the system",))
 
 
 def split_options(request: Request) -> list[str]:
@@ -336,27 +338,26 @@ def _plan_wide(table: Table, request: Request) -> Plan:
         numbers = [require_column(table, name) for name in request.score]
     elif len(measures) > 1 and 2 * len(measures) >= len(numbers) and "better" not in request.options:
         raise table.document.error(
-            f"columns seem to be measures ({listed(measures, _SHOWN)}), and no systems: a board needs the scores of "
-            "one measure, a row for each item, and a column or a file for each system. If columns are systems, add "
-            "--option better=higher")
+            f"the columns seem to be measures ({listed(measures, _SHOWN)}), not systems, but a board needs one measure "
+            "with a column or a file for each system; if the columns are systems, add --option better=higher")
     scored = [name for name in columns if name in numbers or name in truths] if request.score == () else numbers
     if len(kinds := {last for name in scored if is_measure(last := normalize(name).rpartition("_")[2])}) > 1 and (
             not request.system):
-        raise table.document.error(f"columns have several measures ({listed(sorted(kinds), _SHOWN)}); name the columns "
-                                   f"of one measure: --system '*{min(kinds)}'")
+        raise table.document.error(f"the columns belong to several measures ({listed(sorted(kinds), _SHOWN)}); choose "
+                                   f"the columns of one measure: --system '*{min(kinds)}'")
     similar = [name for name in words if name not in flags and any(
         other != name and {*table.cells(other)} & {*table.cells(name)} for other in words)]
     if not request.system and (not scored or (len(scored) < 2 and not (len(flags) > 0 and numbers)) or (
             "better" not in request.options and not numbers) or (
             similar and len(similar) > len(numbers) and "better" not in request.options)):
         first = "" if table.header or items else f"{option('--item', table.names[0])} "
-        answers = {first + option("--gold", name): "the right answers; the other columns are systems'"
+        answers = {first + option("--gold", name): "the correct answers; the other columns are systems'"
                    for name in (similar or flags or words or columns) if not first or name != table.names[0]}
         if truths:
-            answers["--option better=higher"] = "true and false: what each system got right"
-        raise QuestionError("is one table, and no column has a usual name of a gold. Columns: "
+            answers["--option better=higher"] = "true and false: whether each system was correct"
+        raise QuestionError("this is the only file, and no column has a usual name of a gold. Columns: "
                             f"{table.preview()}. Add one of these options:", answers or {
-                                "--gold FILE": "the right answers"}, table.document.path)
+                                "--gold FILE": "the correct answers"}, table.document.path)
     scored = choose_systems(table, scored, request, questions) if not request.score else scored
     ask_about_codes([cell for name in scored for cell in table.cells(name)], request, questions)
     unread = [name for name in table.names if name not in (*items, *scored)]
@@ -370,7 +371,7 @@ def _plan_wide(table: Table, request: Request) -> Plan:
         golds = {" ".join((*(option("--item", part) for part in _candidate_names(table, name)), option("--gold", name),
                            "--metric 'SetP(best=100)'")): "this column flags the correct candidates"
                  for name in candidates}
-        golds |= {option("--gold", name): "the right answers, which the others are compared with"
+        golds |= {option("--gold", name): "the correct answers, with which other columns are compared"
                   for name in dict.fromkeys((*flags, *numbers[:_SHOWN])) if name not in candidates}
         questions.add(f"{question}; columns of numbers are {listed(scored, _SHOWN)}", direction.answers | golds)
     questions.raise_if_any(table.document.path, table.preview())
@@ -380,7 +381,9 @@ def _plan_wide(table: Table, request: Request) -> Plan:
     roles += [option("--score", name) for name in request.score] + [option("--system", name) for name in request.system]
     return Plan(table.document, make_reader(table, "scores", items, {}, options=request.options), systems,
                 (*roles, *make_layout_options([table])), Mean.build({"better": better}),
-                notes=(f"{counted(len(scored), 'column')} of scores; the mean of each, {better} is better",
+                notes=(f"{counted(len(scored), 'column')} of scores; systems are compared by their mean score "
+                       f"({better} "
+                       "is better)",
                        *([f"not read: {listed(unread, 5)}"] if unread else []), *_describe_column_runs(scored)))
 
 
@@ -389,8 +392,8 @@ def _describe_column_runs(columns: Sequence[str]) -> list[str]:
 
     The message names the option that averages the runs.
     """
-    return [f"{', '.join(runs.systems.values())} are separate systems; --as wide --option 'runs={{system}}"
-            f"{first.removeprefix(runs.name).removesuffix(number)}{{run}}' reads them as runs of one"
+    return [f"{', '.join(runs.systems.values())} are separate systems; if they are runs of one system, add --as wide "
+            f"--option 'runs={{system}}{first.removeprefix(runs.name).removesuffix(number)}{{run}}'"
             for runs in find_runs(columns) for number, first in [next(iter(runs.systems.items()))]]
 
 
@@ -407,7 +410,7 @@ def _choose_items_of_wide(table: Table, request: Request, questions: Questions) 
         return choose_items(table, request, questions)
     runs = [name for name in find_columns(table.names, "run") if 2 * len({*table.cells(name)}) <= len(table.rows)]
     if runs and request.by != runs[0]:
-        questions.add(f"column {runs[0]!r} may number runs of an item, which are no items", {
+        questions.add(f"column {runs[0]!r} may number several runs of the same items", {
             option("--by", runs[0]): "a board for each run", "--in-order": "every row is an item"})
     return []
 
@@ -430,7 +433,7 @@ def _choose_gold_of_wide(table: Table, items: Sequence[str], request: Request) -
     usual = (*find_columns(table.names, "gold"), *find_columns(table.names, "label"))
     golds = list(dict.fromkeys(name for name in usual if name not in items))
     if len(golds) > 1:
-        raise QuestionError(f"several columns have usual names of a gold. Columns: {table.preview()}. Add one of these "
+        raise QuestionError(f"several columns may be the gold. Columns: {table.preview()}. Add one of these "
                             "options:", {option("--gold", name): "" for name in golds}, table.document.path)
     return golds[0] if golds else None
 
@@ -473,8 +476,8 @@ def _plan_wide_with_gold(table: Table, items: list[str], gold: str, columns: Seq
     questions.raise_if_any(table.document.path, table.preview())
     assert kind is not None
     if not systems:
-        raise table.document.error(f"column {gold!r} is the gold, and no other column has such values; name the gold's "
-                                   f"column with --gold, or the systems' files. Columns: {table.preview()}")
+        raise table.document.error(f"column {gold!r} is the gold, but no other column has similar values; name another "
+                                   f"column with --gold, or name the systems' files; columns: {table.preview()}")
     unread = [name for name in table.names if name not in (*items, gold, *systems)]
     plan = plan_tables(table, items, gold, kind, [(SystemFile(name, table.document), table, items, name)
                                                   for name in systems], request)
@@ -516,12 +519,13 @@ def _plan_candidates(table: Table, items: list[str], flag: str, systems: Sequenc
     if not items:
         named = _candidate_names(table, flag)
         questions.add("no column has a usual name for the candidates", {
-            " ".join(option("--item", name) for name in named) or "--item COLUMN": "names every row"})
+            " ".join(option("--item", name) for name in named) or "--item COLUMN": "a different value in every row"})
     if request.metric is None:
-        questions.add(f"column {flag!r} says which candidates are correct; how are they evaluated?", {
-            "--metric 'SetP(best=100)'": "the precision of the 100 best", "--metric 'SetR(best=100)'": "their recall",
-            "--metric 'SetF(threshold=0)'": "F1 of those with a score of 0 or more",
-            "--metric Spearman": "the correlation of scores with 1 and 0"})
+        questions.add(f"column {flag!r} says which candidates are correct; which metric compares the systems?", {
+            "--metric 'SetP(best=100)'": "precision of the 100 best candidates",
+            "--metric 'SetR(best=100)'": "recall of the 100 best candidates",
+            "--metric 'SetF(threshold=0)'": "F1 of the candidates with a score of 0 or more",
+            "--metric Spearman": "correlation of the scores with 1 (correct) and 0"})
     questions.raise_if_any(table.document.path, table.preview())
     options = {"true": [true], "false": [false], **request.options}
     readers = {name: make_reader(table, "candidates", items, {"gold": flag, "score": name}, options=options)

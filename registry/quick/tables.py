@@ -408,8 +408,8 @@ def _make_table(document: Document, numbered: Sequence[tuple[int, list[str]]], w
     first = rows[0]
     if header is not False and (len(first) != width or len({*first}) < width):
         if header:
-            raise document.error("its first line does not name every column once; name the columns, or say --option "
-                                 "header=false", numbered[0][0])
+            raise document.error("the first line has an empty or repeated column name; correct the names, or add "
+                                 "--option header=false if the line is an item", numbered[0][0])
         header = False
     begin = 1 if header is not False else 0
     names = tuple(first) if begin else tuple(str(n + 1) for n in range(width))

@@ -50,8 +50,8 @@ class _Alignments(Reader):
         answers = []
         for line, key, links in self._check_links(document):
             if possible := [link for link, is_sure in links if not is_sure]:
-                document.refuse(f"link {self._format_link(possible[0])} is possible, which only links of the gold can "
-                                "be; mark it as sure, or leave it out", line, key)
+                document.refuse(f"link {self._format_link(possible[0])} is marked as possible, but only the gold can "
+                                "have possible links; mark the link as sure, or remove it", line, key)
             answers.append(Answer(key, Links(_sort_links(link for link, _ in links)), line))
         return answers
 
@@ -69,8 +69,8 @@ class _Alignments(Reader):
         links = [link for answer in answers for link in answer.value.sure]
         if gold < MIN_LINKS or len(links) < MIN_LINKS or any(0 in link for link in links):
             return None
-        return answers[0].line, ("no link has position 0: the file seems to count words from 1; set offset = 1, or "
-                                 "check_offset = false")
+        return answers[0].line, ("no link has position 0, so the file seems to count words from 1; set offset = 1, or "
+                                 "check_offset = false if words count from 0")
 
     def content(self, value: Any) -> Any:
         return [value.sure, value.possible]
@@ -116,9 +116,10 @@ class _Alignments(Reader):
         """
         for position in (source, target):
             if not _NUMBER.fullmatch(position):
-                raise ValueError(f"{link}: position {position!r} is no number")
+                raise ValueError(f"{link}: position {position!r} is not a number; write a whole number")
             if int(position) < self.offset:
-                raise ValueError(f"{link}: position 0, but offset = 1 says that words are counted from 1")
+                raise ValueError(f"{link}: position 0 does not exist, because offset = 1 counts words from 1; correct "
+                                 "the link, or the option 'offset'")
         return int(source) - self.offset, int(target) - self.offset
 
 
@@ -149,9 +150,9 @@ class Pharaoh(_Alignments):
         super().__post_init__()
         for marker in (self.sure, self.possible):
             if not marker or re.search(r"[\s0-9]", marker):
-                raise InputError(f"marker {marker!r} of pharaoh must be text without digits and blanks")
+                raise InputError(f"marker {marker!r} of pharaoh is not valid; expected text without digits and blanks")
         if self.sure == self.possible:
-            raise InputError("options 'sure' and 'possible' of pharaoh are the same")
+            raise InputError(f"options 'sure' and 'possible' of pharaoh are both {self.sure!r}; set different markers")
 
     def _read_rows(self, document: Document) -> Iterator[Row]:
         parsed: dict[str, tuple[Link, bool]] = {}  # links repeat, so that each distinct link is parsed and stored once
@@ -174,8 +175,8 @@ class Pharaoh(_Alignments):
             source, separator, target = text.partition(marker)
             if separator:
                 return self._parse_link(source, target, f"link {text!r}"), marker == self.sure
-        raise ValueError(f"{text!r} is no link; expected positions with {self.sure!r} or {self.possible!r} between "
-                         "them")
+        raise ValueError(f"{text!r} is not a link; expected two positions with {self.sure!r} or {self.possible!r} "
+                         f"between them, such as 0{self.sure}1")
 
 
 class Naacl(_Alignments):
@@ -195,7 +196,7 @@ class Naacl(_Alignments):
     """
 
     name = "naacl"
-    absent = "there is no link for it"
+    absent = "it has no link"
 
     null: Literal["reject", "drop"] = "reject"
     sure: str = "S"
@@ -204,7 +205,7 @@ class Naacl(_Alignments):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.sure == self.possible:
-            raise InputError("options 'sure' and 'possible' of naacl are the same")
+            raise InputError(f"options 'sure' and 'possible' of naacl are both {self.sure!r}; set different markers")
 
     def _read_rows(self, document: Document) -> Iterator[Row]:
         for key, group in groupby(self._read_lines(document), key=lambda entry: entry[1]):
@@ -217,12 +218,12 @@ class Naacl(_Alignments):
             if not cells:
                 continue
             if not 3 <= len(cells) <= 5:
-                document.refuse(f"{counted(len(cells), 'column')} where 3 to 5 are expected (pair, source, target, "
-                                f"{self.sure} or {self.possible}, confidence)", number)
+                document.refuse(f"the line has {counted(len(cells), 'column')}; expected 3 to 5 (sentence pair, source "
+                                f"word, target word, {self.sure} or {self.possible}, confidence)", number)
                 continue
             pair, source, target, *rest = cells
             if not _NUMBER.fullmatch(pair):
-                document.refuse(f"the pair's number is {pair!r}", number)
+                document.refuse(f"the number of the sentence pair is {pair!r}; expected a whole number", number)
                 continue
             entry = None
             try:
@@ -235,7 +236,7 @@ class Naacl(_Alignments):
         marker = rest[0] if rest else self.sure
         if marker not in (self.sure, self.possible):
             if len(rest) == 2 or not re.fullmatch(r"[0-9.eE+-]+", marker):
-                raise ValueError(f"marker {marker!r} is neither {self.sure!r} nor {self.possible!r}")
+                raise ValueError(f"marker {marker!r} is unknown; expected {self.sure!r} or {self.possible!r}")
             marker = self.sure
         if self.null == "drop" and self.offset == 1 and "0" in (source, target):
             return None

@@ -39,7 +39,7 @@ class Reader(Value):
     """
 
     gives: ClassVar[str]
-    absent: ClassVar[str] = "there is no answer to it"
+    absent: ClassVar[str] = "it has no answer"
     repeated: ClassVar[str] = "keep one"
     takes_more_files: ClassVar[bool] = False
     forms: ClassVar[tuple[str, ...]] = ()
@@ -53,10 +53,11 @@ class Reader(Value):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.skip < 0:
-            raise InputError(f"option 'skip' of {self.name} is {self.skip}; it is a number of lines, 0 or more")
+            raise InputError(f"option 'skip' of {self.name} is {self.skip}; expected a number of lines, 0 or more")
         for option in self._distinct:
             if len(set(names := getattr(self, option))) < len(names):
-                raise InputError(f"option {option!r} of {self.name} names a column twice: {', '.join(names)}")
+                raise InputError(f"option {option!r} of {self.name} names a column twice ({', '.join(names)}); remove "
+                                 "one")
 
     def apply_options(self, document: Document) -> Document:
         """Return a copy of the file to which the options `repair` and `skip` apply."""
@@ -274,7 +275,7 @@ class SegmentReader(Reader):
 
     def make_unanswered(self, text: Any) -> Any:
         if text is not None and not isinstance(text, str):
-            raise ValueError("expected the text of the source")
+            raise ValueError("expected the source text")
         return {} if text is None else {"source": text}
 
 

@@ -48,7 +48,7 @@ def suggest_tag(tag: str) -> str | None:
         return "write 'O'"
     if (match := _PREFIXED.fullmatch(tag)) and (match[2] or not match[3]):
         if not match[3]:
-            return f"its type is missing: write {_format_tag(match[1], 'X')!r}, with the same X everywhere"
+            return f"add a type: write {_format_tag(match[1], 'X')!r}, with the same type X in all tags"
         better = _format_tag(match[1], match[3])
         return f"write {better!r}" if better != tag else None  # else it is a tag of another scheme
     if (match := _SUFFIXED.fullmatch(tag)) and _SEPARATED.search(tag):
@@ -212,8 +212,8 @@ class _BlockParsing:
         elif has_facts := bool(equals and (_ANY_NAME if anywhere else _NAME).fullmatch(name.strip())):
             self.facts[name.strip()] = value.strip()
         if not self.facts.get(layout.id, "_"):
-            raise self.document.error(f"{layout.id} is empty; give the sentence a name, or leave out the comment",
-                                      number)
+            raise self.document.error(f"the comment {layout.id!r} is empty; write the name of the sentence, or remove "
+                                      "the comment", number)
         return has_facts or len(cells) != len(self.columns)
 
     def _has_tag(self, cells: list[str]) -> bool:
@@ -252,8 +252,8 @@ class _BlockParsing:
             wrong = "" if tag and (token or not self.layout.token) else f"the {'token' if tag else 'tag'} is empty"
         else:
             token, tag = cells[0] if self.layout.token else "", ""
-            wrong = (f"{counted(len(cells), 'column')} where {counted(len(self.columns), 'is', 'are')} expected "
-                     f"({', '.join(self.columns)}; separator {self.layout.separator})")
+            wrong = (f"the line has {counted(len(cells), 'column')}; expected {len(self.columns)} "
+                     f"({', '.join(self.columns)}) with the separator {self.layout.separator}")
         if wrong:
             self.document.refuse(wrong, number)
         self.rows.append((number, self.words.setdefault(token, token),
@@ -265,8 +265,8 @@ class _BlockParsing:
             self.places = [self.layout.find_column(name, self.columns) for name in required]
             for name, place in zip(required, self.places, strict=True):
                 if not -len(self.columns) <= place < len(self.columns):
-                    raise self.document.error(f"no column {name} of {len(self.columns)}; "
-                                              f"{suggest(name, self.columns)}", 1 + self.document.skip)
+                    raise self.document.error(f"column {name!r} is not among the {len(self.columns)} columns of the "
+                                              f"file; {suggest(name, self.columns)}", 1 + self.document.skip)
         return self.places
 
     def _begin_document(self) -> None:
@@ -330,9 +330,10 @@ def recut_answers(items: Sequence[Item], answers: Sequence[Answer], path: str, *
                          if token != other), min(len(tokens), len(expected)))
         difference = ""
         if position < len(expected):
-            difference = f", and the texts differ from here on (item {expected[position][0].key!r})"
-        raise InputError(f"{counted(len(tokens), 'token')} where the gold has {len(expected)}{difference}; every token "
-                         "needs its line", path=path, line=lines[min(position, len(lines) - 1)], category="text")
+            difference = f", and the first different token is here, in item {expected[position][0].key!r}"
+        raise InputError(f"the file has {counted(len(tokens), 'token')}, but the gold has {len(expected)}{difference}; "
+                         "write one line for each token of the gold", path=path,
+                         line=lines[min(position, len(lines) - 1)], category="text")
     starts = [0, *accumulate(len(item.gold.tokens) for item in items)]
     item_spans: list[list[Span]] = [[] for _ in items]
     firsts = [0, *accumulate(len(answer.value.tokens) for answer in answers)]
@@ -353,7 +354,7 @@ def recut_answers(items: Sequence[Item], answers: Sequence[Answer], path: str, *
             for item, spans, start, end in zip(items, item_spans, starts, starts[1:], strict=False)]
 
 
-_REMEDY = 'declare another scheme, correct the file, or set invalid_tags = "begin" to read it leniently'
+_REMEDY = 'correct the tags, set another scheme, or set invalid_tags = "begin" to accept such tags'
 
 Scheme = Literal["iob1", "iob2", "bioes", "bilou"]
 
@@ -426,17 +427,18 @@ class Bio(SpanReader):
             raise InputError("option 'sentence_end' of bio must be a column and the value that marks the end of a "
                              'sentence, such as ["MISC", "EndOfSentence"]')
         if self.item == "document" and self.docstart is None and self.document is None:
-            raise InputError('option \'item\' of bio is "document"; set \'docstart\' or \'document\', which begin '
-                             "a document")
+            raise InputError("option item = \"document\" of bio needs a mark of where documents begin; set the option "
+                             "'docstart' or 'document' too")
         if self.document is not None and not self.comment:
-            raise InputError("option 'document' of bio is a key of comments; set 'comment', which begins a comment")
+            raise InputError("option 'document' of bio is the key of a comment; also set the option 'comment', the "
+                             "text that begins a comment line")
         for role in self._layout.required_columns:
             if not (self.header or role in self.columns or self._is_column_number(role)):
                 raise InputError(f"option 'columns' of bio has no column {role!r}; {suggest(role, self.columns)}")
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         if not self.token:
-            raise documents["gold"].error("the gold needs a column of tokens; name it with the option 'token'")
+            raise documents["gold"].error("the gold has no column of tokens; name the column with the option 'token'")
         if self.sentence_end:
             self._refuse_cut_spans(documents["gold"])
         return list(self._read_sentences(documents["gold"]))
@@ -477,17 +479,17 @@ class Bio(SpanReader):
         if len(gold.tokens) == len(answer.tokens):
             return None
         if not gold.tokens:
-            return ("the gold (of another reader) has spans without tokens, which may count anything: submit spans as "
-                    "well, or give the gold as bio")
-        return (f"{counted(len(answer.tokens), 'token')} where the gold has {len(gold.tokens)}; a blank line too many "
-                "or too few at or above this sentence, or another tokenization")
+            return ("the gold has spans without tokens, so tags of tokens cannot be compared with it; submit a file of "
+                    "spans, or write the gold in the format bio")
+        return (f"the sentence has {counted(len(answer.tokens), 'token')}, but the gold sentence has "
+                f"{len(gold.tokens)}; check the blank lines up to this sentence, and the tokenization")
 
     def mismatch(self, gold: Any, answer: Any) -> tuple[int, str] | None:
         for n, (expected, token) in enumerate(zip(gold.tokens, answer.tokens, strict=True)):
             if expected != token and self.token:
                 same = normalize("NFC", expected) == normalize("NFC", token)
-                hint = ", the same in another Unicode normal form" if same else ""
-                return n, f"token {n + 1} is {token!r}, the gold's {expected!r}{hint}"
+                hint = "; only the Unicode normal form (NFC or NFD) differs" if same else ""
+                return n, f"token {n + 1} is {token!r}, but the gold token is {expected!r}{hint}"
         return None
 
     def _refuse_cut_spans(self, document: Document) -> None:
@@ -502,9 +504,9 @@ class Bio(SpanReader):
             for position, row in enumerate(block.rows):
                 if position in begins and previous is not None and row[0] == previous[0] + 1 and (
                         previous[2][0] in "BI" and row[2][0] in inner and previous[2][1:] == row[2][1:]):
-                    document.refuse(f"the span of type {row[2][2:]!r} continues after the end of its sentence in line "
-                                    f"{previous[0]}, and would be cut in two; remove sentence_end and set item = "
-                                    '"document", or correct the column', row[0], category="tag")
+                    document.refuse(f"the span of type {row[2][2:]!r} continues after the sentence end in line "
+                                    f"{previous[0]}; correct the column of sentence ends, or remove sentence_end and "
+                                    'set item = "document"', row[0], category="tag")
                 previous = row
 
     def _read_sentences(self, document: Document) -> Iterator[Item]:
@@ -514,7 +516,7 @@ class Bio(SpanReader):
             spans = frozenset(self._read_block(block, document))
             default_name = attributes.get("document", str(number)) if self.item == "document" else str(number)
             if not (key := attributes.pop(self.id, default_name)):
-                document.refuse("the name of the item is empty; give it one", rows[0][0])
+                document.refuse("the name of the item is empty; write a name", rows[0][0])
                 continue
             yield Item(key, Tagged(tuple(token for _, token, _ in rows), spans), attributes, rows[0][0])
         if not number:
@@ -577,8 +579,8 @@ class Bio(SpanReader):
         if not is_closed:
             if ending and self.invalid_tags == "reject":
                 document.refuse(
-                    f"the sentence ends within a span of type {type_!r}, which {ending[0]}-{type_} should end under "
-                    f"the scheme {self.scheme}; {_REMEDY}", tags[-1][0], category="tag")
+                    f"the sentence ends within a span of type {type_!r}, but in the scheme {self.scheme} a span must "
+                    f"end with the tag {ending[0]}-{type_}; {_REMEDY}", tags[-1][0], category="tag")
             yield Span(start, len(tags), type_)
 
     def _find_fault(self, prefix: str, kind: str, open_type: str, previous: str) -> str | None:
@@ -594,8 +596,9 @@ class Bio(SpanReader):
         tag = f"{prefix}-{kind}" if kind else prefix
         if prefix not in ("O", *prefixes) or bool(kind) == (prefix == "O"):
             remedy = suggest_tag(tag) or ("" if prefix in _ALL_PREFIXES else
-                                          f'outside = ["O", "{tag}"] ignores it')
-            return f"tag {tag!r} is neither O nor one of {', '.join(prefixes)} with '-TYPE'{remedy and f'; {remedy}'}"
+                                          f'set outside = ["O", "{tag}"] to ignore this tag')
+            return (f"tag {tag!r} is not valid; expected O, or {', '.join(f'{prefix}-TYPE' for prefix in prefixes)}"
+                    f"{remedy and f'; {remedy}'}")
         continues = bool(open_type) and kind == open_type
         if self.scheme == "iob1":
             allowed = prefix != "B" or continues
@@ -605,4 +608,4 @@ class Bio(SpanReader):
             allowed = continues if prefix in prefixes[1:3] else not open_type
         if allowed:
             return None
-        return f"{tag!r} cannot follow {previous!r} under the scheme {self.scheme}; {_REMEDY}"
+        return f"{tag!r} cannot follow {previous!r} in the scheme {self.scheme}; {_REMEDY}"

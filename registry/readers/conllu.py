@@ -183,8 +183,8 @@ def _align_common(first: Sequence[str], second: Sequence[str]) -> list[tuple[int
         ValueError: The lists are too long.
     """
     if len(first) * len(second) > MOST_CELLS:
-        raise ValueError(f"multiword tokens of {counted(max(len(first), len(second)), 'word')} in one stretch: this is "
-                         "no text")
+        raise ValueError(f"multiword tokens cover {counted(max(len(first), len(second)), 'word')} without a break, "
+                         "which is too many for a text; correct the ranges of the multiword tokens")
     longest = [[0] * (len(second) + 1) for _ in range(len(first) + 1)]  # of the suffixes that begin at a and b
     for a in range(len(first) - 1, -1, -1):
         row, next_row = longest[a], longest[a + 1]
@@ -207,18 +207,20 @@ def _check_text(gold: Sequence[Sentence], answers: Sequence[Answer], path: str) 
     if text == expected:
         return
     if unicodedata.normalize("NFC", text) == unicodedata.normalize("NFC", expected):
-        raise InputError("the text is the gold's in another Unicode normalization (NFC or NFD); write the characters "
-                         "as the gold does", path=path)
+        raise InputError("the text differs from the gold text only in the Unicode normal form (NFC or NFD); use the "
+                         "normal form of the gold", path=path)
     position = next((n for n, (a, b) in enumerate(zip(text, expected, strict=False)) if a != b),
               min(len(text), len(expected)))
     ends = list(accumulate(len(answer.value.text) for answer in answers))
     answer = answers[min(bisect_right(ends, position), len(answers) - 1)]
     if position == len(text):
-        raise InputError(f"the text ends before the gold's, which continues {expected[position:position + 20]!r}; add "
-                         "the missing sentences", path=path, line=answer.line)
-    continuation = repr(expected[position:position + 20]) if position < len(expected) else "nothing"
-    raise InputError(f"in the sentence that begins here the text has {text[position:position + 20]!r} where the gold's "
-                     f"has {continuation}; forms must be the gold's, without blanks", path=path, line=answer.line)
+        raise InputError("the text ends before the gold text, which continues with "
+                         f"{expected[position:position + 20]!r}; add the missing sentences",
+                         path=path, line=answer.line)
+    continuation = f"has {expected[position:position + 20]!r}" if position < len(expected) else "ends"
+    raise InputError(f"this sentence has the text {text[position:position + 20]!r}, but the gold text {continuation} "
+                     "there; correct the word forms: without blanks, they must make the same text", path=path,
+                     line=answer.line)
 
 
 COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
@@ -266,7 +268,8 @@ class Conllu(NamedReader):
         document, items = documents["gold"], []
         for number, (line, sentence, attributes) in enumerate(self._read_sentences(document), 1):
             if not (key := attributes.pop(self.id, str(number))):
-                raise document.error(f"the sentence's {self.id} is empty; name it, or leave out the comment", line)
+                raise document.error(f"the comment {self.id!r} is empty; write the name of the sentence, or remove the "
+                                     "comment", line)
             items.append(Item(key, sentence, attributes, line))
         return items
 
@@ -297,7 +300,7 @@ class Conllu(NamedReader):
 
     def make_unanswered(self, text: Any) -> Any:
         if not isinstance(text, str) or not text:
-            raise ValueError("expected a text")
+            raise ValueError("expected text")
         return Sentence(text, (), ())
 
     def answer_set(self, value: Any) -> Iterable[Response]:
@@ -327,26 +330,27 @@ class Conllu(NamedReader):
             elif line:
                 rows.append((number, self._split_cells(line, document, number)))
             elif not rows:
-                raise document.error("a blank line that ends no sentence; remove it", number)
+                raise document.error("a blank line without a sentence before it; remove the blank line", number)
             else:
                 attributes.pop("text", None)
                 yield rows[0][0], self._parse_sentence(rows, document), lasting | attributes
                 rows, attributes, is_empty = [], {}, False
         if rows:
-            raise document.error("no blank line after the last sentence; add it, unless the file is cut short", number)
+            raise document.error("no blank line follows the last sentence; add one, or restore the missing lines if "
+                                 "the file is cut short", number)
         if is_empty:
-            raise document.error("no sentence in this file")
+            raise document.error("the file has no sentence; check that it is the correct file")
 
     def _split_cells(self, line: str, document: Document, number: int) -> list[str]:
         if (columns := line.count("\t") + 1) != len(COLUMNS):
-            raise document.error(f"{counted(columns, 'column')} where 10 are expected, separated by tabs", number)
+            raise document.error(f"the line has {counted(columns, 'column')}; expected 10, separated by tabs", number)
         cells = line.split("\t")
         if "" in cells:
             empty = [name for name, cell in zip(COLUMNS, cells, strict=True) if not cell]
             if self.empty_columns == "reject":
                 document.refuse(f'column {empty[0]} is empty; write _, or set empty_columns = "underscore"', number)
             if required := [name for name in empty if name in ("ID", "FORM", "HEAD")]:
-                raise document.error(f"column {required[0]} is empty", number)
+                raise document.error(f"column {required[0]} is empty; write a value", number)
             cells = [cell or "_" for cell in cells]
         return cells
 
@@ -364,7 +368,7 @@ class Conllu(NamedReader):
                 range_end = _find_range_end(id_, len(words) + 1, range_end, document, line)
             if not is_word or len(words) >= range_end:
                 if not form.isalnum() and not (form := _BLANKS.sub("", form)):
-                    raise document.error("the form is nothing but blanks", line)
+                    raise document.error("column FORM has only blanks; write the word form", line)
                 tokens.append(Token(end, end := end + len(form), not is_word))
                 forms.append(form)
             if is_word:
@@ -377,8 +381,8 @@ class Conllu(NamedReader):
                                   intern(deprel), len(tokens) - 1))
                 lines.append(line)
         if len(words) < max(range_end, 1):
-            raise document.error("the sentence ends within a multiword token" if range_end else
-                                 "the sentence has no word", rows[-1][0])
+            raise document.error("the sentence ends within a multiword token; add the missing words" if range_end else
+                                 "the sentence has no word; add its words, or remove it", rows[-1][0])
         if fault := self._find_tree_fault([word.head for word in words]):
             document.refuse(fault[1], lines[fault[0]])
             words = [word._replace(head=0) for word in words]
@@ -397,7 +401,7 @@ class Conllu(NamedReader):
         """
         for n, head in enumerate(heads):
             if head > len(heads):
-                return n, f"the head is word {head}, but the sentence has {counted(len(heads), 'word')}"
+                return n, f"the head is word {head}, but the sentence has only {counted(len(heads), 'word')}"
         visited_from = [0] * (len(heads) + 1)
         for start in range(1, len(heads) + 1):
             word = start
@@ -405,11 +409,11 @@ class Conllu(NamedReader):
                 visited_from[word] = start
                 word = heads[word - 1]
             if word and visited_from[word] == start:
-                return word - 1, f"word {word} depends on itself: its heads form a cycle"
+                return word - 1, f"word {word} depends on itself, because heads form a cycle; correct one of the heads"
         if self.roots == "one" and heads.count(0) > 1:
             first = heads.index(0)
             second = heads.index(0, first + 1)
-            return second, (f"words {first + 1} and {second + 1} both have no head; a sentence has one root, unless "
+            return second, (f"words {first + 1} and {second + 1} are both roots; correct one of the two heads, or set "
                             'roots = "any"')
         return None
 
@@ -435,5 +439,6 @@ def _find_range_end(id_: str, expected: int, range_end: int, document: Document,
     if match and int(match[1]) == expected > range_end and int(match[2]) >= expected:
         return int(match[2])
     if match and expected <= range_end:
-        raise document.error(f"ID {id_!r} begins within another multiword token", line)
-    raise document.error(f"ID {id_!r} is not valid here; expected word {expected}", line)
+        raise document.error(f"ID {id_!r} begins within the previous multiword token; correct one of the two ranges",
+                             line)
+    raise document.error(f"the ID is {id_!r}; expected {expected}, the number of the next word", line)

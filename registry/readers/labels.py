@@ -88,9 +88,10 @@ class Labels(NamedReader):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.item == self.label:
-            raise InputError("options 'item' and 'label' of labels name the same column")
+            raise InputError("options 'item' and 'label' of labels name the same column; name two different columns")
         if self.within and (not self.item or {self.item, self.label} & {*self.within}):
-            raise InputError("option 'within' of labels names other columns than 'item', which it needs, and 'label'")
+            raise InputError("option 'within' of labels needs the option 'item'; name columns there that are "
+                             "neither 'item' nor 'label'")
         if self.syntax == "delimited" and not self.header:
             for role in (*self._roles, *self.within):
                 if role not in self.columns:
@@ -250,20 +251,21 @@ class Labels(NamedReader):
 
     def _find_fault(self, key: str, label: str, row: dict[str, str]) -> str | None:
         if not label.strip():
-            return None if self.blank == "missing" else "the label is empty" + (
-                '; of submissions, blank = "missing" takes such items for ones without an answer' if self.item else "")
+            return None if self.blank == "missing" else "the label is empty; write a label" + (
+                ', or set blank = "missing" to treat empty labels of submissions as missing answers' if self.item
+                else "")
         if not "".join((*row, *row.values())).isprintable():
             return describe_unprintable(row, self._required_columns, can_repair=self.syntax == "delimited")
         if not self.header and (key, label) == (self.item, self.label):
             return "this looks like a header; set header = true"
         if not self._may_occur(label):
-            return f"label {label!r} is not among the declared ones; {suggest(label, self.list_declared_names())}"
+            return f"label {label!r} is not a declared label; {suggest(label, self.list_declared_names())}"
         return None
 
     def _read_delimited(self, document: Document) -> Iterator[Row]:
         def describe_fault(cells: list[str], columns: Sequence[str]) -> str:
             return _JSON_LINES if cells[0].startswith("{") and len(columns) > 1 else (
-                f"{describe_width(cells, columns)} ({', '.join(columns)}; separator {self.separator})")
+                f"{describe_width(cells, columns)} ({', '.join(columns)}) with the separator {self.separator}")
 
         def parse_header(cells: list[str], line: int) -> tuple[str, ...]:
             if cells[:1] and cells[0].startswith("{"):
@@ -320,7 +322,7 @@ def assign_rows_in_order(answers: AnswerColumns, items: Sequence[Item], path: st
     lines = answers.rows.lines
     n = len(lines) if len(lines) < len(items) else max(last, len(items))
     if n != len(items):
-        raise InputError(f"{counted(n, 'row')} where the gold has {counted(len(items), 'item')}, which are in the same "
-                         "order: every item has its row, a blank one if it has no answer", path=path,
-                         line=lines[n - 1], category="order")
+        raise InputError(f"the file has {counted(n, 'row')}, but the gold has {counted(len(items), 'item')}; write one "
+                         "row per item in the order of the gold, and a blank row for an item without an answer",
+                         path=path, line=lines[n - 1], category="order")
     return replace(answers, rows=Rows(tuple(item.key for item in items), lines[:n]), values=answers.values[:n])

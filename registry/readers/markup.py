@@ -64,7 +64,7 @@ class MarkupReader(SegmentReader):
         system: Name of the submitted system, if the file has several systems.
     """
 
-    absent = "there is no hypothesis for it, or a blank one"
+    absent = "its hypothesis is missing or blank"
     takes_more_files = True
 
     reference: str | None = None
@@ -85,7 +85,8 @@ class MarkupReader(SegmentReader):
         All files must have the same segments, except that the source may have more.
         """
         if "attributes" in documents:
-            raise documents["attributes"].error("documents are named in the gold itself; leave attributes out")
+            raise documents["attributes"].error("the gold file already names the documents; remove the option "
+                                                "'attributes'")
         texts: dict[str, dict[str, Segment]] = {}
         for role, document in documents.items():
             side: Side = "source" if role == "source" else "reference"
@@ -98,11 +99,11 @@ class MarkupReader(SegmentReader):
             for key, segment in segments.items():
                 if key not in gold:
                     if role != "source":  # the source may have segments that are not evaluated
-                        document.refuse("not in the gold", segment.line, key)
+                        document.refuse("this segment is not in the gold; remove it", segment.line, key)
                 elif not segment.text:
-                    document.refuse(f"the {side} is blank", segment.line, key)
+                    document.refuse(f"the {side} is blank; write its text", segment.line, key)
             if missing := [key for key in gold if key not in segments]:
-                document.refuse(f"has no such {side}", item=missing[0])
+                document.refuse(f"the {side} of this segment is missing; add it", item=missing[0])
         return [Item(key, {role.removeprefix("reference:"): segments[key].text for role, segments in texts.items()},
                      segment.attributes, segment.line)
                 for key, segment in gold.items() if all(key in segments for segments in texts.values())]
@@ -112,7 +113,7 @@ class MarkupReader(SegmentReader):
         return [Answer(key, segment.text, segment.line) for key, segment in chosen.items() if segment.text]
 
     def implausible(self, items: Sequence[Item], answers: Sequence[Answer]) -> tuple[int, str] | None:  # noqa: ARG002
-        return None if answers else (1, "no hypothesis in this file that is not blank")
+        return None if answers else (1, "all hypotheses in this file are blank; write the translations")
 
     def _choose_segments(self, document: Document, side: Side, author: str | None, *,
                          by_name_only: bool) -> dict[str, Segment]:
@@ -144,7 +145,7 @@ class MarkupReader(SegmentReader):
             return first_segments or author_segments
         if first_lines and author not in first_lines:
             names = ", ".join(sorted(first_lines)[:20])
-            problem = (f"{len(first_lines)} {side}s in this file ({names}); name one with the option {side!r}"
+            problem = (f"the file has {len(first_lines)} {side}s ({names}); name one with the option {side!r}"
                        if author is None else f"unknown {side} {author!r}; {suggest(author, first_lines)}")
             raise document.error(problem, list(first_lines.values())[-1])
         return author_segments
@@ -197,11 +198,11 @@ class _SgmlParsing:
             if self._segment is not None:
                 self._text.append(line[offset:] + "\n")
         if self._segment is not None:
-            raise self._fail(f"the segment of line {self._segment[1]} does not end")
+            raise self._fail(f"the segment in line {self._segment[1]} has no end tag; add </seg>")
 
     def _end_segment(self, segment: tuple[str, int], tag: re.Match[str], text: str) -> Segment:
         if not (tag[1] and tag[2].lower() == "seg"):
-            raise self._fail(f"{tag[0][:60]} before the segment of line {segment[1]} has ended")
+            raise self._fail(f"{tag[0][:60]} is within the segment of line {segment[1]}; add </seg> before it")
         assert self._side is not None
         assert self._document_attributes is not None
         unescaped = _ENTITY.sub(lambda match: _ENTITIES[match[1]], "".join((*self._text, text)))
@@ -217,14 +218,14 @@ class _SgmlParsing:
             opened = None if ends else {**self._set_author, **_read_attributes(tag[3])}
             self._document_attributes = opened
             if self._side is None or (opened is not None and not opened.get("docid")):
-                raise self._fail(f"{tag[0][:60]} outside of any set, or without docid")
+                raise self._fail(f"{tag[0][:60]} has no docid, or is outside of a set; correct the tag")
             self._item_attributes = {} if opened is None else _describe_document(opened)
         elif ends or self._document_attributes is None or self._side is None:
-            raise self._fail(f"{tag[0][:60]} where no segment can {'end' if ends else 'begin'}")
+            raise self._fail(f"{tag[0][:60]}: no segment can {'end' if ends else 'begin'} here; correct the tags")
         else:
             self._segment, self._text = (_read_attributes(tag[3]).get("id", ""), self._number), []
             if not self._segment[0]:
-                raise self._fail("<seg> has no id")
+                raise self._fail("<seg> has no id; add one")
 
     def _fail(self, message: str) -> InputError:
         return self._document.error(message, self._number)
@@ -327,21 +328,24 @@ class _XmlParsing:
 
     def _check_declaration(self, version: str, encoding: str | None, standalone: int) -> None:  # noqa: ARG002
         if encoding is not None and encoding.lower() not in ("utf-8", "utf8", "us-ascii", "ascii"):
-            raise self._fail(f"the file says that it is {encoding}; save it as UTF-8, and let it say so")
+            raise self._fail(f'the file declares the encoding {encoding}; save it as UTF-8, and declare '
+                             'encoding="UTF-8"')
 
     def _refuse_entity(self, *_: Any) -> int:
-        raise self._fail("an entity is declared or referred to, which is not read; write the text itself")
+        raise self._fail("the file declares or uses an XML entity, which is not supported; write the text instead of "
+                         "the entity")
 
     def _start_element(self, name: str, attributes: dict[str, str]) -> None:
         inside = self._open[-1][0] if self._open else None
         if name not in _ALLOWED:
             raise self._fail(f"unknown element <{name[:40]}>")
         if inside not in _ALLOWED[name]:
-            raise self._fail(f"<{name}> in <{inside}>" if inside else f"<{name}> where <dataset> is expected")
+            raise self._fail(f"<{name}> cannot be in <{inside}>; correct the elements" if inside else
+                             f"the file begins with <{name}>; expected <dataset>")
         if name in ("doc", "seg") and not attributes.get("id", "").strip():
-            raise self._fail(f"<{name}> has no id")
+            raise self._fail(f"<{name}> has no id; add one")
         if not "".join(attributes.values()).isprintable():
-            raise self._fail(f"a control or invisible character in an attribute of <{name}>")
+            raise self._fail(f"an attribute of <{name}> has a control or invisible character; remove it")
         self._open.append((name, attributes))
         if name == "doc":
             self._document_attributes = self._read_attributes()
@@ -354,7 +358,7 @@ class _XmlParsing:
         if self._open[-1][0] == "seg":
             self._text.append(text)
         elif text.strip():
-            raise self._fail(f"text outside of any <seg>: {text.strip()[:40]!r}")
+            raise self._fail(f"the text {text.strip()[:40]!r} is outside of <seg>; move or remove it")
 
     def _end_element(self, name: str) -> None:
         _, attributes = self._open.pop()

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from registry.columns import CandidateColumns
-from registry.errors import InputError, suggest
+from registry.errors import InputError, counted, suggest
 from registry.items import Answer, AnswerSet, Item, Response
 from registry.readers.base import AnswerSetReader, NamedSetReader
 from registry.readers.parsing.delimited import Separator, TextFormat, read_header
@@ -46,7 +46,8 @@ class Responses(NamedSetReader):
         items = [Item(key, answers, attributes, line) for line, key, answers, attributes in _read_objects(document)]
         for item in items:
             if any(response.score is not None for response in item.gold.responses):
-                raise document.error("a gold answer has a score, but only submissions have scores; remove it",
+                raise document.error("a gold answer has a score, but only answers of submissions have scores; remove "
+                                     "it",
                                      item.line, item.key)
         return items
 
@@ -92,7 +93,7 @@ def _parse_response(answer: Any) -> Response:
     if isinstance(answer, str):
         return Response(_to_text(answer, "key"))
     if not isinstance(answer, dict):
-        raise ValueError(f"an answer is {_shorten(answer)}; expected text, or an object with a key")
+        raise ValueError(f"an answer is {_shorten(answer)}; expected text, or an object with 'key'")
     _check_keys(answer, _ANSWER_KEYS, required=_ANSWER_KEYS[:1])
     type_, score = answer.get("type", ""), answer.get("score")
     if score is not None and (isinstance(score, bool) or not isinstance(score, int | float)
@@ -110,7 +111,7 @@ def _to_score(number: float) -> float:
 
 def _parse_attributes(attributes: Any) -> dict[str, str]:
     if not isinstance(attributes, dict):
-        raise ValueError(f"'attributes' is {_shorten(attributes)}; expected an object of texts")
+        raise ValueError(f"'attributes' is {_shorten(attributes)}; expected an object whose values are text")
     return {_to_text(name, "attributes"): _to_text(value, name) for name, value in attributes.items()}
 
 
@@ -118,16 +119,16 @@ def _check_keys(entry: Mapping[str, Any], allowed: tuple[str, ...], required: tu
     if unknown := [key for key in entry if key not in allowed]:
         raise ValueError(f"unknown key {unknown[0]!r}; {suggest(unknown[0], allowed)}")
     if lacking := [key for key in required if key not in entry]:
-        raise ValueError(f"no key {lacking[0]!r}")
+        raise ValueError(f"the key {lacking[0]!r} is missing; add it")
 
 
 def _to_text(value: Any, key: str) -> str:
     if not isinstance(value, str):
         raise ValueError(f"{key!r} is {_shorten(value)}; expected text")
     if not value:
-        raise ValueError(f"{key!r} is empty")
+        raise ValueError(f"{key!r} is empty; write text")
     if not value.isprintable():
-        raise ValueError(f"{key!r} has a control or invisible character")
+        raise ValueError(f"{key!r} has a control or invisible character; remove it")
     return value
 
 
@@ -146,18 +147,19 @@ class Multilabel(TableReader, NamedSetReader):
     """
 
     name: ClassVar[str] = "multilabel"
-    absent: ClassVar[str] = "there is no row for it"
+    absent: ClassVar[str] = "it has no row"
 
     labels: tuple[str, ...] = field(kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.unscored != ("",):
-            raise InputError("option 'unscored' goes with numbers; of multilabel every cell is 1 or 0")
+            raise InputError("option 'unscored' does not apply to multilabel, where every cell is 1 or 0; remove the "
+                             "option")
         for label in self.labels:
             if not label or not label.isprintable() or self.labels.count(label) > 1 or label in self.item:
-                raise InputError(f"option 'labels' of multilabel has {label!r}, which is empty, invisible, the item's "
-                                 "column, or there twice")
+                raise InputError(f"option 'labels' of multilabel has {label!r}, which is empty, repeated, invisible, "
+                                 "or the item's column; remove or rename it")
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         return [Item(row.key, answers, row.attributes, row.line)
@@ -183,7 +185,7 @@ class Multilabel(TableReader, NamedSetReader):
         number = float(cell) if isinstance(cell, bool) else to_number(cell, text=self.syntax == "delimited")
         truth = {"true": 1.0, "false": 0.0}.get(cell.casefold(), number) if isinstance(cell, str) else number
         if truth not in (0, 1):
-            raise row.error(f"{label!r} is {shorten(cell)}; expected 1 where the item has this label, else 0")
+            raise row.error(f"{label!r} is {shorten(cell)}; expected 1 if the item has this label, else 0")
         return truth == 1
 
 
@@ -232,9 +234,9 @@ class Candidates(AnswerSetReader):
         if not self.item or len(set(self.item)) < len(self.item):
             raise InputError("option 'item' of candidates must name one or more columns, each once")
         if not self.true or not self.false:
-            raise InputError("options 'true' and 'false' of candidates must name one flag or more")
+            raise InputError("options 'true' and 'false' of candidates must each list at least one value")
         if both := sorted(set(self.true) & set(self.false)):
-            raise InputError(f"options 'true' and 'false' of candidates both have {both[0]!r}")
+            raise InputError(f"options 'true' and 'false' of candidates both have {both[0]!r}; remove it from one")
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         document = documents["gold"]
@@ -257,7 +259,7 @@ class Candidates(AnswerSetReader):
             InputError: The option `score` is not set, or the file is not valid.
         """
         if self.score is None:
-            raise document.error("a submission of candidates needs the option 'score', the column of its scores")
+            raise document.error("a submission of candidates needs scores; name their column with the option 'score'")
         if (table := self._read_fast(document)) is not None and self.score in table.numbers:
             numbers = table.numbers[self.score]
             scores = (-numbers if self.order == "ascending" else numbers) + 0.0  # -0.0 is 0.0
@@ -299,15 +301,16 @@ class Candidates(AnswerSetReader):
         for line, columns, cells in read_delimited_rows(
                 document, TextFormat(self.separator), (),
                 parse_header=lambda cells, line: read_header(cells, names, document, line),
-                describe_fault=lambda cells, columns: (f"{len(cells)} cells where the header names {len(columns)} "
-                                                       f"(separator {self.separator})")):
+                describe_fault=lambda cells, columns: (
+                    f"the line has {counted(len(cells), 'cell')}, but the header has {len(columns)}; check the "
+                    f"separator, which is {self.separator}")):
             indexes = indexes or [columns.index(name) for name in names]
             parts, row = [cells[n] for n in indexes[:len(self.item)]], [cells[n] for n in indexes[len(self.item):]]
             key, fault = " ".join(parts) if all(parts) else "", ""
             if not key:
-                fault = "a cell of the candidate's name is empty"
+                fault = f"a cell of the candidate's name (option 'item': {', '.join(self.item)}) is empty; fill it"
             elif not (key + "".join(row)).isprintable():
-                fault = describe_invisible(key + "".join(row))
+                fault = f"the row has {describe_invisible(key + ''.join(row))}; remove it"
             if fault:
                 document.refuse(fault, line, key or None)
             else:

@@ -39,7 +39,7 @@ class Scores(TableReader):
 
     name: ClassVar[str] = "scores"
     gives: ClassVar[str] = "score"
-    absent: ClassVar[str] = "there is no score of it"
+    absent: ClassVar[str] = "it has no score"
     gives_columns: ClassVar[bool] = True
 
     score: str = "score"
@@ -74,7 +74,7 @@ class Statistics(TableReader):
 
     name: ClassVar[str] = "statistics"
     gives: ClassVar[str] = "statistic"
-    absent: ClassVar[str] = "there are no statistics of it"
+    absent: ClassVar[str] = "it has no statistics"
     gives_columns: ClassVar[bool] = True
 
     statistics: tuple[str, ...] = field(kw_only=True)
@@ -83,7 +83,8 @@ class Statistics(TableReader):
     def __post_init__(self) -> None:
         super().__post_init__()
         if len(set(names := self.offers())) < len(names):
-            raise InputError(f"options 'statistics' and 'gold' of statistics name a column twice: {', '.join(names)}")
+            raise InputError(f"options 'statistics' and 'gold' of statistics name a column twice ({', '.join(names)}); "
+                             "remove one")
 
     def offers(self) -> tuple[str, ...]:
         return (*self.statistics, *self.gold)
@@ -105,7 +106,7 @@ class Statistics(TableReader):
             present = {name: number for name, number in parsed.items() if number is not None}
             if present and len(present) < len(parsed):
                 missing = next(name for name in parsed if name not in present)
-                raise row.error(f"{missing!r} is missing, but other statistics of the item are not; add it")
+                raise row.error(f"{missing!r} is missing, but the item has other statistics; add the missing value")
             return present
 
         rows = [(row, present) for row, present in self.parse_rows(document, self.statistics, numbers) if present]
@@ -160,7 +161,7 @@ class Judged(TableReader):
 
     name: ClassVar[str] = "judged"
     gives: ClassVar[str] = "judged"
-    absent: ClassVar[str] = "there is no score of it"
+    absent: ClassVar[str] = "it has no score"
 
     drawn: Literal["random", "probability"] = field(kw_only=True)
     judge: str = "judge"
@@ -183,7 +184,7 @@ class Judged(TableReader):
             value = self.require_number(row.cells[0], self.probability, row)
             if not LEAST_PROBABILITY <= value <= 1:
                 raise row.error(f"{self.probability!r} is {value:g}; expected a probability from {LEAST_PROBABILITY:g} "
-                                "to 1: remove items that could not be sampled")
+                                "to 1; remove items with probability 0")
             return value
 
         return [Item(row.key, value, row.attributes, row.line)
@@ -194,8 +195,9 @@ class Judged(TableReader):
             judge, human = (self.parse_number(cell, column, row)
                             for cell, column in zip(row.cells, (self.judge, self.human), strict=True))
             if judge is None and human is not None:
-                raise row.error(f"{self.judge!r} is missing, but {self.human!r} is not; the judge must score every "
-                                "item")
+                raise row.error(f"{self.judge!r} is missing, but the item has a value of {self.human!r}; add the "
+                                "judge's "
+                                "score, which every item needs")
             return {name: score for name, score in (("judge", judge), ("human", human)) if score is not None}
 
         return [Answer(row.key, value, row.line)
@@ -222,7 +224,7 @@ class LogProbabilities(TableReader):
 
     name = "logprobs"
     gives = "logprob"
-    absent = "there are no log-probabilities of it"
+    absent = "it has no log-probabilities"
 
     base: Literal["e", 2, 10] = field(kw_only=True)
     logprobs: str = "logprobs"
@@ -243,7 +245,7 @@ class LogProbabilities(TableReader):
                 return None
             (text,) = row.cells
             if not (isinstance(text, str) and text):
-                raise row.error(f"{column!r} is not a text")
+                raise row.error(f"{column!r} is not text; write text")
             return len(text)
 
         return [Item(row.key, n, row.attributes, row.line) for row, n in self.parse_rows(
@@ -261,12 +263,13 @@ class LogProbabilities(TableReader):
             return None
         cells = cell.split() if self.syntax == "delimited" else cell
         if not isinstance(cells, list) or not cells:
-            raise row.error(f"{self.logprobs!r} is no list of log-probabilities, one for each token")
+            raise row.error(f"{self.logprobs!r} is not a list; expected a list of log-probabilities, one for each "
+                            "token")
         values = [to_number(number, text=self.syntax == "delimited") for number in cells]
         for n, (number, value) in enumerate(zip(cells, values, strict=True), 1):
             if not -LARGEST_OTHER < value <= 0:
-                raise row.error(f"the log-probability of token {n} is {shorten(number)}; expected a number of at most "
-                                "0, above -2^42 (leave out tokens without a log-probability)")
+                raise row.error(f"the log-probability of token {n} is {shorten(number)}; expected a number above -2^42 "
+                                "and at most 0; leave out tokens without a log-probability")
         return values
 
 
@@ -309,7 +312,7 @@ class Mtme(Reader):
 
     name = "mtme"
     gives = "score"
-    absent = "there is no score of it"
+    absent = "it has no score"
     takes_more_files = True
 
     level: Literal["seg", "doc", "domain", "sys"] = "seg"
@@ -320,10 +323,11 @@ class Mtme(Reader):
     def __post_init__(self) -> None:
         super().__post_init__()
         if len(set(names := self.attributes + _KEYS["seg"])) < len(names):
-            raise InputError(f"option 'attributes' of mtme names a column twice, 'system' or 'segment': "
-                             f"{', '.join(self.attributes)}")
+            raise InputError(f"option 'attributes' of mtme is {', '.join(self.attributes)}; names must differ from "
+                             "each other, from 'system' and from 'segment'")
         if self.length is not None and (self.length < 1 or self.level not in ("seg", "doc")):
-            raise InputError('option \'length\' of mtme is how many scores each system has at level "seg" or "doc"')
+            raise InputError("option 'length' of mtme is the number of scores of each system; set it only with level "
+                             '"seg" or "doc", to 1 or more')
 
     @property
     def ignores_others(self) -> bool:
@@ -332,7 +336,7 @@ class Mtme(Reader):
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         document = documents["gold"]
         if other := documents.keys() - {"gold", "attributes"}:
-            raise documents[min(other)].error("scores have neither references nor a source; leave both out")
+            raise documents[min(other)].error("tables of scores use neither references nor a source; remove both")
         scores = list(self._read_scores(document))
         if all(score.value is None for score in scores):
             document.report_empty("score")
@@ -340,7 +344,7 @@ class Mtme(Reader):
         if "attributes" in documents:
             if self.level != "seg":
                 raise documents["attributes"].error(
-                    f'attributes describe segments, but scores have level "{self.level}"; leave attributes out')
+                    f'attributes describe segments, but the scores have level "{self.level}"; remove the attributes')
             n = self.length or max((int(score.names[1]) for score in scores), default=0)
             segments = {str(number): attributes for number, attributes in enumerate(
                 read_attributes(documents["attributes"], self.attributes, n), 1)}
@@ -362,8 +366,8 @@ class Mtme(Reader):
         for line, names, value in self._read_lines(document):
             if numbered:
                 if names[-1] != system and names[-1] in counts:
-                    document.refuse(f"the scores of system {names[-1]!r} are not consecutive; correct the order of "
-                                    "the lines", line)
+                    document.refuse(f"the scores of system {names[-1]!r} are not in consecutive lines; sort the lines "
+                                    "by system", line)
                 (system,) = names
                 counts[system] += 1
                 last[system] = line
@@ -372,9 +376,9 @@ class Mtme(Reader):
         expected = self.length or (Counter(counts.values()).most_common(1)[0][0] if counts else 0)
         for system, n in counts.items():
             if n != expected:
-                reason = "as option 'length' says" if self.length else "as others have"
-                document.refuse(f"{counted(n, 'score')} of system {system!r}, not {expected}, {reason}; add the "
-                                "missing scores, or remove the extra ones", last[system])
+                reason = f"option 'length' is {expected}" if self.length else f"other systems have {expected}"
+                document.refuse(f"system {system!r} has {counted(n, 'score')}, but {reason}; add the missing scores, "
+                                "or remove the extra scores", last[system])
 
     def _read_lines(self, document: Document) -> Iterator[tuple[int, tuple[str, ...], float | None]]:
         expected = ("DOMAIN", "SYSTEM") if self.level == "domain" else ("SYSTEM",)
@@ -388,12 +392,12 @@ class Mtme(Reader):
             value = None if score == _NO_SCORE else to_number(score, text=True)
             fault = ""
             if len(names) != len(expected):
-                fault = (f"{counted(len(cells), 'column')} where {len(expected) + 1} are expected "
+                fault = (f"the line has {counted(len(cells), 'column')}; expected {len(expected) + 1} "
                          f"({' '.join(expected)} SCORE)")
             elif value is not None and not math.isfinite(value):
                 fault = f"the score is {score[:40]!r}; expected a finite number, or None"
             elif not line.replace("\t", "").isprintable():
-                fault = describe_invisible(line.replace("\t", ""))
+                fault = f"the line has {describe_invisible(line.replace(chr(9), ''))}; remove it"
             if fault:
                 document.refuse(fault, number)
             elif names[-1] not in self.exclude:

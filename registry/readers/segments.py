@@ -22,8 +22,8 @@ BLOCK = 25  # segments that are checked together; twice as many if only the sour
 OTHERS = (1, -1, 7, 13)  # distances of the other references with which a segment's own reference competes
 
 _COMPARED = 2**14  # compared characters of a text, because hostile texts may have 2^24
-_SHIFTS = {1: ", most the next one, as if a line were lacking above",
-           -1: ", most the one before, as if a line had been added above"}
+_SHIFTS = {1: "; most resemble the next one, as if a line were missing above",
+           -1: "; most resemble the previous one, as if a line had been added above"}
 
 
 def find_misplaced(items: Sequence[Item], answers: Sequence[Answer]) -> tuple[int, str] | None:
@@ -55,10 +55,10 @@ def find_misplaced(items: Sequence[Item], answers: Sequence[Answer]) -> tuple[in
     shift = _SHIFTS.get(likeliest[0], "") if likeliest[1] > size * len(weak) / 2 else ""
     from_there = "" if len(weak) == len(blocks) else f" from about line {line} on"
     problem = "seem to be shifted" if shift else (
-        f"may be {'shifted, ' if from_there else ''}shuffled or no answers to these segments")
+        f"may be {'shifted, ' if from_there else ''}shuffled, or may belong to other segments")
     share, side = ("a third", "source") if by_source else ("half", "reference")
-    return line, (f"the lines {problem}{from_there}: fewer than {share} of the segments there resemble their own "
-                  f"{side} more than other segments'{shift}; correct the file, or set check_order = false")
+    return line, (f"the lines {problem}{from_there}, because fewer than {share} of them resemble their own {side} more "
+                  f"than the {side}s of other lines{shift}; correct the file, or set check_order = false")
 
 
 def _find_nearest(items: Sequence[Item], answers: Sequence[Answer], *, by_source: bool) -> list[tuple[int, int]]:
@@ -117,7 +117,7 @@ class Lines(SegmentReader):
 
     name = "lines"
     lines_per_item = ONE_ROW
-    absent = "its line is blank or not there"
+    absent = "its line is blank or missing"
     takes_more_files = True
     _distinct = ("attributes",)
 
@@ -131,9 +131,10 @@ class Lines(SegmentReader):
         n = len(texts["gold"])
         for name, lines in texts.items():
             if len(lines) != n:
-                raise references[name].error(f"{counted(len(lines), 'line')} where the gold has {n}")
+                raise references[name].error(f"the file has {counted(len(lines), 'line')}, but the gold has {n}; write "
+                                             "one line for each segment of the gold")
             if name == "source" and (blank := next((n for n, line in enumerate(lines, 1) if not line.strip()), None)):
-                raise references[name].error("the source is blank", blank + self.skip, str(blank))
+                raise references[name].error("the source is blank; write its text", blank + self.skip, str(blank))
         attributes: list[dict[str, str]] = [{}] * n
         if "attributes" in documents:
             attributes = read_attributes(documents["attributes"], self.attributes, n)
@@ -146,11 +147,12 @@ class Lines(SegmentReader):
 
     def implausible(self, items: Sequence[Item], answers: Sequence[Answer]) -> tuple[int, str] | None:
         if not answers:
-            return 1, "no segment in this file: all lines are blank"
+            return 1, "all lines of the file are blank; write one segment in each line"
         last = int(answers[-1].key)
         if last > len(items):
-            return answers[-1].line, (f"{counted(last, 'line')} where the gold has {len(items)}; a line was added, or "
-                          "a line contains a line end")
+            return answers[-1].line, (f"the file has {counted(last, 'line')}, but the gold has {len(items)}; remove "
+                                      "added "
+                          "lines, and line ends within a segment")
         return find_misplaced(items, answers) if self.check_order else None
 
 
@@ -168,11 +170,12 @@ def read_attributes(document: Document, names: Sequence[str], n: int) -> list[di
     rows = []
     for number, line in document.lines():
         if (columns := line.count("\t") + 1) != len(names):
-            raise document.error(f"{counted(columns, 'column')} where {counted(len(names), 'is', 'are')} expected "
+            raise document.error(f"the line has {counted(columns, 'column')}; expected {len(names)} "
                                  f"({', '.join(names)})", number)
         rows.append(dict(zip(names, line.split("\t"), strict=True)))
     if len(rows) != n:
-        raise document.error(f"{counted(len(rows), 'line')} where the gold has {n}")
+        raise document.error(f"the file has {counted(len(rows), 'line')}, but the gold has {n}; write one line for "
+                             "each segment of the gold")
     return rows
 
 
@@ -192,14 +195,14 @@ class NBest(SegmentReader):
     """
 
     name = "nbest"
-    absent = "there is no candidate for it, or a blank one"
+    absent = "its candidate is missing or blank"
 
     first_id: int = 0
     pick: Literal["first", "score"] = "first"
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
-        raise documents["gold"].error('an n-best list holds no references; take format = "lines" for the gold, and '
-                                      '"nbest" for submissions')
+        raise documents["gold"].error('an n-best list cannot be the gold, because it has no references; set format = '
+                                      '"lines" for the gold, and "nbest" for submissions')
 
     def parse_answers(self, document: Document) -> list[Answer]:
         """Read an n-best list, and return the selected candidate of each segment.
@@ -210,7 +213,8 @@ class NBest(SegmentReader):
         previous = None
         for line, key, text, score in self._read_candidates(document):
             if key in picked and key != previous:
-                document.refuse("its candidates are not consecutive", line, key)
+                document.refuse("the candidates of this segment are not in consecutive lines; sort the "
+                                "lines", line, key)
             if key not in picked or (self.pick == "score" and score > picked[key][0]):
                 picked[key] = score, Answer(key, text, line)
             previous = key
@@ -231,12 +235,13 @@ class NBest(SegmentReader):
 
     def _find_fault(self, cells: list[str]) -> str:
         if not 2 <= len(cells) <= 5:  # the fifth part contains alignments
-            return "expected `id ||| text ||| features ||| score`"
+            return "the line is not a candidate; expected `id ||| text ||| features ||| score`"
         if not _WHOLE.fullmatch(cells[0]) or int(cells[0]) < self.first_id:
-            return (f"{cells[0][:40]!r} is no id of a segment; expected a whole number from {self.first_id} (option "
-                    "'first_id')")
+            return (f"the segment id is {cells[0][:40]!r}; expected a whole number, {self.first_id} (option "
+                    "'first_id') "
+                    "or more")
         if self.pick == "score" and (len(cells) < 4 or math.isnan(to_number(cells[3], text=True))):
-            return 'the candidate has no score, which pick = "score" needs'
+            return 'the candidate has no score, which pick = "score" needs; add a score'
         return ""
 
 
@@ -255,7 +260,7 @@ class Texts(TableReader, SegmentReader):
     """
 
     name: ClassVar[str] = "texts"
-    absent: ClassVar[str] = "its text is blank or not there"
+    absent: ClassVar[str] = "its text is blank or missing"
 
     text: str = "text"
     references: tuple[str, ...] = ()
@@ -265,10 +270,11 @@ class Texts(TableReader, SegmentReader):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.unscored != ("",):
-            raise InputError("option 'unscored' applies only to numbers; a blank text is no answer")
+            raise InputError("option 'unscored' applies only to numbers; remove it (a blank text is a missing answer)")
         if len({"gold", "source", *self.references}) < 2 + len(self.references):
-            raise InputError("option 'references' of texts names a column twice, or as the reference `gold` or the "
-                             "source is known: rename that column")
+            raise InputError("option 'references' of texts names a column twice, or a column called 'gold' or "
+                             "'source'; "
+                             "rename this column")
 
     @property
     def optional(self) -> tuple[str, ...]:
@@ -323,9 +329,9 @@ class Texts(TableReader, SegmentReader):
         if example is None and 1 < len(quoted) == len(texts):
             example = quoted[0][1]
         if example is not None:
-            raise document.error(f"{column!r} is in double quotes as in CSV, which would count as words in this "
-                                 "tab-separated file; write the file with commas, as pandas' to_csv does without "
-                                 "`sep`, and set separator = \"comma\"", example.line, example.key)
+            raise document.error(f"column {column!r} has double quotes as in CSV, but metrics would count them as "
+                                 "words in this tab-separated file; write the file with commas (pandas' to_csv without "
+                                 "`sep`), and set separator = \"comma\"", example.line, example.key)
 
 
 def _has_doubled_quotes(text: str) -> bool:
@@ -334,17 +340,17 @@ def _has_doubled_quotes(text: str) -> bool:
 
 def _to_text(cell: Any, column: str, row: Row) -> str:
     if (text := "" if cell is None else to_text(cell)) is None:
-        raise row.error(f"{column!r} is {shorten(cell)}; expected a text" + (
-            f", such as {column + '.0'!r} is in a list" if isinstance(cell, list) else ""))
+        raise row.error(f"{column!r} is {shorten(cell)}; expected text" + (
+            f"; name one element of the list, such as {column + '.0'!r}" if isinstance(cell, list) else ""))
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise row.error(f"{column!r} has half of a character (a lone surrogate); cut texts between characters, or "
-                        "leave it out") from None
+        raise row.error(f"{column!r} has half of a character (a lone surrogate); remove it, and cut texts only between "
+                        "characters") from None
     return text
 
 
 def _require_text(cell: Any, column: str, row: Row) -> str:
     if not (text := _to_text(cell, column, row)).strip():
-        raise row.error(f"{column!r} is blank; an item needs its source")
+        raise row.error(f"{column!r} is blank; write the source text")
     return text

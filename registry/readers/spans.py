@@ -43,7 +43,7 @@ class Spans(TableReader, SpanReader):
 
     name = "spans"
     lines_per_item = MANY_ROWS
-    absent = "there is no row for it"
+    absent = "it has no row"
 
     start: str = "start"
     end: str = "end"
@@ -59,8 +59,8 @@ class Spans(TableReader, SpanReader):
         if not self.item and self.spans is None:
             raise InputError("option 'item' of spans must name one column or more: an item may have several rows")
         if self.spans is not None and self.syntax == "delimited":
-            raise InputError("option 'spans' of spans names a list, which only JSON and Parquet have; add the option "
-                             "'syntax'")
+            raise InputError("option 'spans' of spans names a column of lists, which only JSON and Parquet files have; "
+                             "set the option 'syntax'")
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         """Read the items with their gold spans.
@@ -84,7 +84,8 @@ class Spans(TableReader, SpanReader):
         outside = [span for span in sorted(answer.spans) if gold.tokens and span.end > len(gold.tokens)]
         if not outside:
             return None
-        return f"span {self._format_span(outside[0])} lies beyond the gold's {counted(len(gold.tokens), 'token')}"
+        return (f"span {self._format_span(outside[0])} ends after the last token; the gold has "
+                f"{counted(len(gold.tokens), 'token')}")
 
     def _read_entries(self, document: Document) -> Iterator[tuple[str, _Entry]]:
         names = [column for column in (self.start, self.end, self.type, self.score) if column]
@@ -116,7 +117,7 @@ class Spans(TableReader, SpanReader):
         for row in self.read_rows(document, [str(self.spans)], self.attributes):
             spans = [] if row.cells[0] is None else row.cells[0]
             if row.key in first:
-                document.refuse(f"occurs twice, first in line {first[row.key]}; an item has one list of spans",
+                document.refuse(f"occurs twice, first in line {first[row.key]}; write all its spans in one list",
                                 row.line, row.key, category="duplicate")
                 continue
             first[row.key] = row.line
@@ -138,12 +139,12 @@ class Spans(TableReader, SpanReader):
         if ABSENT in cells:
             name = names[cells.index(ABSENT)]
             reason = (describe_missing(row.document, element, name) if isinstance(element, Mapping)
-                      else f"it has no place {name!r}")
-            raise row.error(f"a span is {shorten(element)}: {reason}")
+                      else f"it has no element {name!r}")
+            raise row.error(f"the span {shorten(element)} is not valid: {reason}")
         span = self._parse_span(row._replace(cells=cells))
         if span is None:
-            raise row.error(f"a span is {shorten(element)}, without start and end; an item without spans has the empty "
-                            "list")
+            raise row.error(f"the span {shorten(element)} has no start and end; add them, or write an empty list if "
+                            "the item has no span")
         return span
 
     def _find_contradiction(self, entry: _Entry, row: Row, span: Span | None) -> str | None:
@@ -158,16 +159,19 @@ class Spans(TableReader, SpanReader):
         """
         for name, value in row.attributes.items():
             if value != entry.attributes[name]:
-                return f"{name!r} is {value!r}, but {entry.attributes[name]!r} in line {entry.line}; an item has one"
+                return (f"{name!r} is {value!r}, but {entry.attributes[name]!r} in line {entry.line}; write the same "
+                        "value in all rows of the item")
         if span in entry.spans:
             type_note = f" of type {span.type!r}" if span.type else ""
             return (f"span {self._format_span(span)}{type_note} occurs twice, first in line {entry.spans[span]}; keep "
                     "one")
         if entry.no_span_line:
-            return f"line {entry.no_span_line} says that this item has no span; remove one of both"
+            return (f"this item has a span, but line {entry.no_span_line} says that it has none; remove one of the "
+                    "two rows")
         if span is None and entry.spans:
             first = next(iter(entry.spans.values()))
-            return f"no start and end, as if this item had no span, but line {first} has one; remove one of both"
+            return (f"no start and end: the row says that this item has no span, but line {first} has a span; remove "
+                    "one of the two rows")
         return None
 
     def _check_overlaps(self, key: str, entry: _Entry, document: Document) -> None:
@@ -190,15 +194,15 @@ class Spans(TableReader, SpanReader):
                        for cell, column in ((start, self.start), (end, self.end)))
         length = last - first + self.inclusive
         if length <= 0:
-            fault = ("is empty; its end is the position after its last one, or else declare inclusive = true"
-                     if first == last else "ends before it starts")
+            fault = ("is empty; the end must be the position after the last one, or set inclusive = true"
+                     if first == last else "ends before it starts; correct the positions")
             raise row.error(f"the span from {shorten(start)} to {shorten(end)} {fault}")
         type_ = to_text(rest[0]) if self.type else ""
         if self.type and not type_:
-            raise row.error(f"{self.type!r} is {shorten(rest[0])}; expected text; start and end must also be empty if "
-                            "the item has no span")
+            raise row.error(f"{self.type!r} is {shorten(rest[0])}; expected text; if the item has no span, leave start "
+                            "and end empty too")
         if type_ is None or not type_.isprintable():
-            raise row.error(f"{self.type!r} has a control or invisible character")
+            raise row.error(f"{self.type!r} has a control or invisible character; remove it")
         value = None if self.score is None else self.parse_number(rest[-1], self.score, row)
         return Span(first, first + length, type_, value)
 

@@ -87,7 +87,7 @@ class TableReader(Reader):
     """
 
     forms: ClassVar[tuple[str, ...]] = ("separator", "syntax")
-    repeated: ClassVar[str] = "keep one, or if these are texts rather than names, number the rows with item = []"
+    repeated: ClassVar[str] = "keep one, or set item = [] to number the rows if this column has texts, not item names"
     lines_per_item: ClassVar[int] = ONE_ROW
     _distinct: ClassVar[tuple[str, ...]] = ("item", "attributes", "columns")
 
@@ -135,7 +135,7 @@ class TableReader(Reader):
                 index = next(m for m, text in enumerate(texts) if text is None or (m < key_end and not text))
                 document.refuse(f"{names[index]!r} is {shorten(cells[index])}; expected text or a whole number", line)
             elif not (together := "".join(present)).isprintable():
-                document.refuse(describe_invisible(together), line, key)
+                document.refuse(f"the row has {describe_invisible(together)}; remove it", line, key)
             else:
                 item_attributes = dict(zip(attributes, present[key_end:], strict=True))
                 yield Row(document, line, key, cells[attributes_end:], item_attributes)
@@ -174,16 +174,16 @@ class TableReader(Reader):
             cell = _TRUTHS.get(cell.strip().casefold(), cell)
         if (is_truth := isinstance(cell, bool)) != row.document.cache.setdefault(("truth", column), is_truth):
             expected = "numbers" if is_truth else "true or false"
-            raise row.error(f"{column!r} is {shorten(cell)}, but earlier cells are {expected}; write all as numbers, "
-                            "with 1 and 0 for true and false")
+            raise row.error(f"{column!r} is {shorten(cell)}, but earlier cells are {expected}; write only numbers, "
+                            "with 1 for true and 0 for false")
         value = float(cell) if is_truth else to_number(cell, text=self.syntax == "delimited")
         if not math.isfinite(value):
             quoted = isinstance(cell, str) and self.syntax != "delimited" and _NUMBER.fullmatch(cell) is not None
             raise row.error(f"{column!r} is {shorten(cell)}; expected a finite number, or what option 'unscored' names"
                             f"{'; write numbers without quotes' * quoted}")
         if abs(value) >= (LARGEST_WHOLE if value.is_integer() else LARGEST_OTHER):
-            raise row.error(f"{column!r} is {shorten(cell)}; whole numbers are kept below 2^52, others below 2^42: "
-                            "divide all by the same number")
+            raise row.error(f"{column!r} is {shorten(cell)}, which is too large: whole numbers must be below 2^52, "
+                            "other numbers below 2^42; divide all values by the same number")
         return value
 
     def require_number(self, cell: Any, column: str, row: Row) -> float:
@@ -205,7 +205,8 @@ class TableReader(Reader):
         for number, columns, cells in read_delimited_rows(
                 document, TextFormat(self.separator, self.comment), self.columns,
                 parse_header=lambda cells, line: read_header(cells, names, document, line, []),
-                describe_fault=lambda cells, columns: f"{describe_width(cells, columns)} (separator {self.separator})"):
+                describe_fault=lambda cells, columns: f"{describe_width(cells, columns)} with the separator "
+                                                      f"{self.separator}"):
             indexes = indexes or [columns.index(name) for name in names]
             yield number, [cells[n] for n in indexes]
 
@@ -275,8 +276,8 @@ def read_delimited_rows(
 
 
 def describe_width(cells: Sequence[str], columns: Sequence[str]) -> str:
-    """Return a message such as "3 columns where 2 are expected"."""
-    return f"{counted(len(cells), 'column')} where {counted(len(columns), 'is', 'are')} expected"
+    """Return a message such as "the line has 3 columns; expected 2"."""
+    return f"the line has {counted(len(cells), 'column')}; expected {len(columns)}"
 
 
 def to_number(cell: Any, *, text: bool) -> float:

@@ -62,7 +62,7 @@ class Trec(Reader):
 
     name = "trec"
     gives = "ranking"
-    absent = "there is no result for this query"
+    absent = "this query has no result"
 
     other_queries: Literal["reject", "ignore"] = "reject"
     judgments: tuple[str, ...] = field(default=_JUDGMENTS, kw_only=True, metadata=TERSE)
@@ -74,8 +74,8 @@ class Trec(Reader):
         for option, names, number in (("judgments", self.judgments, "relevance"), ("run", self.run, "score")):
             for name in ("query", "document", number, *names):
                 if names.count(name) != 1:
-                    raise InputError(f"option {option!r} of trec must name the column {name!r} once; it is "
-                                     f"{', '.join(names)}")
+                    raise InputError(f"option {option!r} of trec is {', '.join(names)}; name the column {name!r} "
+                                     "exactly once")
 
     @property
     def ignores_others(self) -> bool:
@@ -159,11 +159,11 @@ class _Format(Generic[N]):
 
     def find_fault(self, cells: Sequence[str], tag: str) -> str | None:
         if len(cells) != len(self.names):
-            return f"{counted(len(cells), 'column')} where {len(self.names)} are expected ({', '.join(self.names)})"
+            return f"the line has {counted(len(cells), 'column')}; expected {len(self.names)} ({', '.join(self.names)})"
         *texts, number = self.places
         for n in texts:
             if not cells[n].isprintable():
-                return f"the {self.names[n]} has a control or invisible character"
+                return f"the {self.names[n]} has a control or invisible character; remove it"
         cell = cells[number]
         try:
             good = self.fits(self.read(cell)) and not cell.encode().translate(None, self.characters)
@@ -171,8 +171,8 @@ class _Format(Generic[N]):
             good = False
         if not good:
             return f"the {self.number} is {cell[:60]!r}; expected {self.expected}"
-        if tag and cells[self.names.index("tag")] != tag:
-            return f"the tag is not {tag!r} as in the lines before; one file holds one run"
+        if tag and (other_tag := cells[self.names.index("tag")]) != tag:
+            return f"the tag is {other_tag[:60]!r}, but {tag!r} in earlier lines; write only one run into a file"
         return None
 
 
@@ -197,8 +197,7 @@ def _read_object(document: Document, format_: _Format[N]) -> ByQuery[N]:
     for line, query, member in read_json_members(document):
         values = _score_ranking(member, document, line, query) if format_.number == "score" else member
         if not query or not query.isprintable() or not isinstance(values, dict):
-            document.refuse('expected an object of queries, each an object of its documents, {"query": {"document": '
-                            "0.5}}", line)
+            document.refuse('an entry is not a query with its documents; write {"query": {"document": 0.5}}', line)
             continue
         numbers = {name: number for name, cell in values.items()
                 if name and name.isprintable() and (number := _to_number(cell, format_)) is not None}

@@ -40,25 +40,26 @@ def replaced(at, line):
 def test_entities(sample):
     refused = sample("entities", "Aspen.aspen-s.conll")
     name = "Aspen.aspen-s.conll"
-    refused(replaced(1, "Nobody\tI-person"), f"{name}:2:", "'I-person' cannot follow 'O' under the scheme iob2",
+    refused(replaced(1, "Nobody\tI-person"), f"{name}:2:", "'I-person' cannot follow 'O' in the scheme iob2",
             'invalid_tags = "begin"')
-    refused(replaced(1, "Nobody\tE-person"), f"{name}:2:", "tag 'E-person' is neither O nor one of B, I")
-    refused(replaced(1, "Nobody O"), f"{name}:2:", "1 column where 2 are expected (token, label; separator tab)")
+    refused(replaced(1, "Nobody\tE-person"), f"{name}:2:", "tag 'E-person' is not valid; expected O, or B-TYPE, I-TYPE")
+    refused(replaced(1, "Nobody O"), f"{name}:2:", "the line has 1 column; expected 2 (token, label) with the "
+                                                   "separator tab")
 
     def other_token(lines):
         return [*lines[:2], "x\t" + lines[2].split("\t")[1], *lines[3:]]
 
-    refused(other_token, f"{name}:3: item 'd01-01': token 2 is 'x', the gold's", 'tokens = "warn"')
-    refused(lambda lines: [*lines[:2], *lines[3:]], f"{name}:2: item 'd01-01':", "tokens where the gold has",
-            "blank line too many or too few", "another tokenization")
-    refused(lambda lines: lines[lines.index("") + 1:], "item 'd01-01': there is no answer to it")
+    refused(other_token, f"{name}:3: item 'd01-01': token 2 is 'x', but the gold token is", 'tokens = "warn"')
+    refused(lambda lines: [*lines[:2], *lines[3:]], f"{name}:2: item 'd01-01':", "tokens, but the gold sentence has",
+            "check the blank lines up to this sentence", "the tokenization")
+    refused(lambda lines: lines[lines.index("") + 1:], "item 'd01-01': it has no answer")
     refused(replaced(0, "# id = d99-01"), f"{name}:2: item 'd99-01': not in the gold")
 
 
 def test_another_scheme_than_declared(sample):
     refused = sample("entities", "Aspen.aspen-s.conll")
     refused(lambda lines: [line.replace("\tB-", "\tI-") for line in lines],
-            "under the scheme iob2; declare another scheme")
+            "in the scheme iob2; correct the tags, set another scheme")
 
 
 def test_manifests_that_ask_for_what_is_not_there(registry, tmp_path):
@@ -67,8 +68,8 @@ def test_manifests_that_ask_for_what_is_not_there(registry, tmp_path):
     text = (folder / "task.toml").read_text()
     for old, new, says in (
         ('references = ["A", "B"]', 'references = ["A", "Z"]', "metric[0]: unknown reference of test set test 'Z'"),
-        ('{ name = "B", path', '{ name = "A", path', "two references are called 'A'"),
-        ('{ name = "B", path', '{ name = "gold", path', "two references are called 'gold'"),
+        ('{ name = "B", path', '{ name = "A", path', "two references have the name 'A'"),
+        ('{ name = "B", path', '{ name = "gold", path', "two references have the name 'gold'"),
         ('format = "lines"', 'format = "labels"',
          "does not accept the keys references, attributes and source; remove them"),
     ):
@@ -80,6 +81,6 @@ def test_manifests_that_ask_for_what_is_not_there(registry, tmp_path):
 def test_translations(sample):
     refused = sample("translation", "harbour.txt")
     refused(lambda lines: lines[:50] + lines[51:], "harbour.txt:", "shifted from about line", "check_order")
-    refused(lambda lines: ["one more line", *lines], "harbour.txt:121: 121 lines where the gold has 120")
+    refused(lambda lines: ["one more line", *lines], "harbour.txt:121: the file has 121 lines, but the gold has 120")
     refused(lambda lines: [*lines[60:120], *lines[:60], ""], "the lines may be shuffled")
     refused(replaced(16, "  "), "harbour.txt: item '17': its line is blank", 'missing = "worst"')

@@ -42,9 +42,9 @@ def test_a_problem_has_a_place_a_category_and_a_cause(packed, tmp_path):
     here = {"test_set": "test", "file": str(tmp_path / SUBMISSIONS["stance"]), "severity": "error"}
     assert packed("stance", lines(lambda rows: [*rows[:7], rows[7].replace("\t", " "), *rows[8:]])) == [
         {**here, "line": 8, "item": None, "category": "format", "cause": None,
-         "message": "1 column where 2 are expected (item, label; separator tab)"},
+         "message": "the line has 1 column; expected 2 (item, label) with the separator tab"},
         {**here, "line": None, "item": "d01-08", "category": "missing",
-         "message": 'there is no answer to it; add it, or set missing = "worst" or "drop" in the manifest',
+         "message": 'it has no answer; add it, or set missing = "worst" or "drop" in the manifest',
          "cause": "the missing lines may be among the lines that could not be read"}]
 
 
@@ -185,7 +185,7 @@ def test_what_is_let_pass_is_a_warning(registry, task):
     path.write_bytes(b"i0\tyes\r\ni1\tno\r\n")
     found = registry("check", path, "--task", task.manifest, "--format", "json").json
     assert [(p["severity"], p["category"], p["message"]) for p in found] == [
-        ("warning", "encoding", "all of 2 lines end with CR LF, which is read as LF"),
+        ("warning", "encoding", "all of 2 lines end with CR LF (Windows), which is interpreted as LF"),
         ("warning", "missing", "4 of 6 items have no answer and count as wrong")]
     assert "warning: " in registry("check", path, "--task", task.manifest).stderr
 

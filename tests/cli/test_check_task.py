@@ -73,7 +73,8 @@ def formula(tmp_path):
 
 
 def test_a_formula_without_a_worst_value(formula, tmp_path, registry):
-    refused(formula, tmp_path, "x.tsv: item 'b': has no answer, and Formula", "y.tsv: item 'a': has no answer, and")
+    refused(formula, tmp_path, "x.tsv: item 'b': it has no answer, and Formula", "y.tsv: item 'a': it has no answer, "
+                                                                                 "and")
     for arguments in (("apply", formula), ("check", tmp_path / "x.tsv", "--task", formula)):
         assert "no worst value" in registry(*arguments, exit_code=3).stderr
 
@@ -97,7 +98,7 @@ def test_wrong_gold_of_several_test_sets_and_wrong_submissions_are_told_together
     (task.folder / "systems" / "b.tsv").write_text("i0\tyes\textra\n")
     errors = check(manifest)
     for part in ("gold.tsv:1: item 'i0': has no attribute 'document'", "dev.tsv:2: item 'i0': occurs twice",
-                 "dev.tsv:3: 1 column", "b.tsv:1: 3 columns"):
+                 "dev.tsv:3: the line has 1 column", "b.tsv:1: the line has 3 columns"):
         assert any(part in error for error in errors), errors
 
 

@@ -99,8 +99,8 @@ def test_check_touches_no_database(task, registry, tmp_path):
     (task.folder / "systems" / "b.tsv").write_text("i0\tyes\n")
     (task.folder / "systems" / "c.tsv").write_text("i0 yes\n")
     told = registry("check", task.manifest, exit_code=3).stderr
-    assert "b.tsv: item 'i1': there is no answer to it (5 of 6 items have this problem)" in told
-    assert "c.tsv:1: 1 column where 2 are expected" in told
+    assert "b.tsv: item 'i1': it has no answer (5 of 6 items have this problem)" in told
+    assert "c.tsv:1: the line has 1 column; expected 2" in told
     assert "b.tsv" in registry("check", task.folder / "systems" / "b.tsv", "--task", task.manifest, exit_code=3).stderr
     assert not list(tmp_path.glob("[!.]*.duckdb*"))
 

@@ -102,7 +102,7 @@ def test_a_header_in_the_submission_alone(registry, stance):
 def test_a_header_in_the_gold_alone(registry, stance):
     stance.gold = {"id": "stance", **GOLD}
     told = registry("run", stance.write(), exit_code=3).stderr
-    assert "item 'id': there is no answer to it; the gold's first line looks like a header: set options = {" in told
+    assert "item 'id': it has no answer; the gold's first line looks like a header: set options = {" in told
 
 
 @pytest.mark.parametrize("first", [("i000", "favor"), ("i000", "neutral"), ("text", "favor")])
@@ -196,7 +196,7 @@ def test_a_task_pack_checks_declared_labels_only(registry, stance):
         registry("task-pack", manifest, "-o", f"pack{declared}")
         told = registry("check", stance.folder / "systems" / "zodd.tsv", "--task", f"pack{declared}/task.toml",
                         exit_code=3 * declared).stderr
-        assert ("is not among the declared ones" in told) == declared
+        assert ("is not a declared label" in told) == declared
 
 
 def test_renaming_to_declared_labels(registry, stance):

@@ -223,7 +223,7 @@ def test_what_is_wrong_or_hostile_is_refused_in_words(scored, task, bundle, tmp_
 
     refused({}, "has no file")
     refused({"a.tsv": good.encode(), "b.tsv": good.encode()}, "2 files")
-    refused({"a.tsv": good[6:].encode()}, "there is no answer to it")
+    refused({"a.tsv": good[6:].encode()}, "it has no answer")
     refused({"a.tsv": good.replace("i", "j").encode()}, "not in the gold")
     refused({f"{script}.tsv".replace("/", "_"): good.replace("i0", script).encode()}, "not in the gold")
     refused({"a.tsv": b"\xff" * 100}, "not UTF-8")

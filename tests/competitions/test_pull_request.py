@@ -92,7 +92,7 @@ def test_what_it_may_not_do_is_refused(repository, task):
         return comment
 
     new = adding("systems/new.tsv", good)
-    refused("there is no answer to it", adding("systems/new.tsv", good[6:]))
+    refused("it has no answer", adding("systems/new.tsv", good[6:]))
     refused("gold.tsv: not a submission of task.toml", new, adding("gold.tsv", good.replace("yes", "no")))
     refused("task.toml: not a submission", new, adding("task.toml", "manifest = 2"))
     refused("numpy.py: not a submission", new, adding("numpy.py", "raise SystemExit('run')"))

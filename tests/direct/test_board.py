@@ -36,7 +36,7 @@ def test_the_board_is_that_of_the_command(registry, task):
     assert board.messages
     written = board.to_task("kept")
     assert registry("run", written, "--db", "kept.duckdb", "--format", "json").json[0]["score"] == 5 / 6
-    with pytest.raises(InputError, match="exists with other content; name another folder, or"):
+    with pytest.raises(InputError, match="this file already exists with other content; remove it, or"):
         package.evaluate([1], {"a": [1]}).to_task("kept")
     turned = board.pairs["c", "a"]
     assert (turned.difference, turned.interval[0]) == (3 / 6 - 5 / 6, -board.pairs["a", "c"].interval[1])
@@ -48,12 +48,13 @@ def test_the_board_is_that_of_the_command(registry, task):
 def test_advice_is_of_values_and_of_no_options_of_files():
     gold = ["OFF", "NOT"] * 10
     lower = [label.lower() for label in gold]
-    with pytest.raises(InputError, match=r"if these names mean the same, give them in the gold's letter case$"):
+    with pytest.raises(InputError, match=r"if these names mean the same, write the labels in the letter case of the "
+                                          "gold$"):
         package.evaluate(gold, {"a": lower})
-    with pytest.raises(InputError, match=r"names of the gold, rename them before: x = \"...\"$"):
+    with pytest.raises(InputError, match=r"names of the gold, rename the labels first: x = \"...\"$"):
         package.evaluate(gold, {"a": ["x", "y"] * 10})
     (remark,) = package.evaluate(gold, {"a": lower[:9] + gold[9:]}).messages
-    assert remark.endswith("give them in the gold's letter case")
+    assert remark.endswith("write the labels in the letter case of the gold")
 
 
 def test_a_figure_shows_the_board_s_intervals(tmp_path):
@@ -99,7 +100,7 @@ def test_pairs_are_found_by_number_and_by_names():
     assert (pairs["a", "c"], pairs["c", "a"].swap()) == (pairs[1], pairs[1])
     with pytest.raises(UnknownNameError, match="unknown system 'x'"):
         pairs["a", "x"]
-    with pytest.raises(InputError, match="not with itself"):
+    with pytest.raises(InputError, match="a system cannot be compared with itself"):
         pairs["a", "a"]
 
 
@@ -112,5 +113,5 @@ def test_frames_have_what_is_known_of_each_row(name):
     assert list(frame["system"]) == ["a", "b", "c"]
     assert list(frame.columns) == list(make_board_table(board._board).keys)
     assert list(Pairs(board._board, board.systems, name).to_frame()["p_adjusted"]) == [0.04] * 3
-    with pytest.raises(InputError, match="pandas or polars, not 'numpy'"):
+    with pytest.raises(InputError, match="unknown library 'numpy'; expected 'pandas' or 'polars'"):
         board.to_frame("numpy")

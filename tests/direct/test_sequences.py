@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 import registry
 from registry.errors import InputError
 
-SCHEME = "which is neither O nor a prefix of IOB2, BIOES or BILOU, a hyphen and a type; "
-IN_ORDER = "for answers in no order give sets; for a label of each token"
+SCHEME = "expected O, or a tag of IOB2, BIOES or BILOU such as B-PER; "
+IN_ORDER = "if the order does not matter, pass sets; if each token has a label"
 
 
 def sentence(rng):
@@ -40,9 +40,9 @@ def edit(sentences, place, tag):
 
 @pytest.mark.parametrize(("tag", "remedy"), [
     ("I_PER", "write 'I-PER'"), ("per-b", "write 'B-per'"), ("b-PER", "write 'B-PER'"), ("B:PER", "write 'B-PER'"),
-    ("M-PER", "write 'I-PER'"), ("I", "its type is missing: write 'I-X'"), ("o", "write 'O'"),
-    ("X", "leave such tokens out, or write 'O'"), ("[CLS]", "leave such tokens out, or write 'O'"),
-    ("NOUN", "leave such tokens out, or write 'O'")])
+    ("M-PER", "write 'I-PER'"), ("I", "add a type: write 'I-X'"), ("o", "write 'O'"),
+    ("X", "remove such tokens, or write 'O'"), ("[CLS]", "remove such tokens, or write 'O'"),
+    ("NOUN", "remove such tokens, or write 'O'")])
 def test_one_unusual_tag_is_refused_in_the_gold_and_in_a_system(sentences, tag, remedy):
     """Lists were read as sets of answers then: tags in reverse order scored .99."""
     in_reverse = [tags[::-1] for tags in sentences]
@@ -50,7 +50,7 @@ def test_one_unusual_tag_is_refused_in_the_gold_and_in_a_system(sentences, tag, 
         with pytest.raises(InputError) as refused:
             evaluate(*given_values)
         assert refused.value.item == "7"
-        assert f"token 3 has the tag {tag!r}, {SCHEME}{remedy}" in refused.value.message
+        assert f"token 3 has the tag {tag!r}; {SCHEME}{remedy}" in refused.value.message
 
 
 def test_tags_in_reverse_order_have_few_spans_of_the_gold(sentences):
@@ -64,7 +64,7 @@ def test_types_of_several_words_are_read():
 
 
 def test_a_tag_of_another_scheme_is_refused(sentences):
-    with pytest.raises(InputError, match=r"item '7': tag 'S-PER' is of another scheme than the gold's, iob2"):
+    with pytest.raises(InputError, match=r"item '7': tag 'S-PER' is not valid in the scheme of the gold, iob2"):
         evaluate(sentences, edit(sentences, 2, "S-PER"))
 
 
@@ -125,14 +125,16 @@ def spans(sentences):
 
 
 @pytest.mark.parametrize(("gold", "system", "metric", "told"), [
-    ([[([0, 4], [20, 28], "DISO")]], [[]], "F1", "the gold: item '0': [[0, 4], [20, 28], 'DISO'] is no span; expected "
-     "(start, end, type); a span has one part"),
+    ([[([0, 4], [20, 28], "DISO")]], [[]], "F1", "the gold: item '0': [[0, 4], [20, 28], 'DISO'] is not a span; "
+                                                 "expected "
+     "(start, end, type); spans of several parts are not supported"),
     ([[0, 1, 2]], [[0, 2, 1]], "F1", "the gold has [0, 1, 2]; expected a list of spans"),
-    ([[(0, 1, "A")]], [5], "F1", "system 'system': item '0': 5 is no list of spans"),
-    ([["B-A", "O"]], [5], "F1", "system 'system': item '0': 5 is no list of tags"),
-    ([["B-A", "O"]], ["BO"], "F1", "system 'system': item '0': 'BO' is no list of tags"),
-    ([{"x"}], [5], "F1", "system 'system': item '0': 5 is no set of answers"),
-    ({"q": {"d": 1.5}}, {"q": {"d": 1}}, "AP", "the gold: item 'q': the relevance of 'd' is 1.5, no whole number")])
+    ([[(0, 1, "A")]], [5], "F1", "system 'system': item '0': 5 is not a list of spans"),
+    ([["B-A", "O"]], [5], "F1", "system 'system': item '0': 5 is not a list of tags"),
+    ([["B-A", "O"]], ["BO"], "F1", "system 'system': item '0': 'BO' is not a list of tags"),
+    ([{"x"}], [5], "F1", "system 'system': item '0': 5 is not a set of answers"),
+    ({"q": {"d": 1.5}}, {"q": {"d": 1}}, "AP", "the gold: item 'q': the relevance of 'd' is 1.5; expected a whole "
+                                               "number")])
 def test_values_of_another_form_are_refused_by_item(gold, system, metric, told):
     with pytest.raises(InputError) as refused:
         registry.evaluate(gold, {"system": system, "other": system}, metric=metric)

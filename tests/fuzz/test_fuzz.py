@@ -43,7 +43,8 @@ def test_skipped_lines_count_and_nothing_else_of_them_does(reader):
             entries = reads.read(reads.documents[reads.role])
             told.append([replace(entry, line=entry.line - skip) for entry in entries])
         assert told[0] == told[1]
-        with pytest.raises(InputError, match=f"no line after the first {more} lines, which option 'skip' ignores"):
+        with pytest.raises(InputError, match=f"option 'skip' ignores the first {more} lines, and no other line "
+                                             "follows"):
             reads.read(Document("f", b"x\ny"))
 
 

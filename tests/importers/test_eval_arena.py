@@ -38,7 +38,7 @@ def test_shares_of_right_answers_are_graded_scores_of_examples(registry, tmp_pat
 
 
 @pytest.mark.parametrize(("wrong", "says"), [
-    ({"pass1": 1.5}, "1: 'pass1' is 1.5; expected a share, from 0 to 1"),
+    ({"pass1": 1.5}, "1: 'pass1' is 1.5; expected a share from 0 to 1"),
     ({"pass1": "1"}, "1: 'pass1' is '1'; expected a number"),
     ({"pass1": 10**400}, "1: 'pass1' is "),
     ({"pass1": 0.3, "count": 2}, "1 of 2 answers are correct, but 'pass1' is 0.3"),

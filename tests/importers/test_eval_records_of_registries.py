@@ -16,22 +16,23 @@ SAMPLE = "logs/1_samples.jsonl"
 
 @pytest.mark.parametrize(("says", "task", "submission", "metadata"), [
     ("test_set.0.cluster", {"test_sets": [{"name": "arc", "cluster": 7}]}, {}, {}),
-    ("is none of its task", {"test_sets": [{"name": "../arc"}]}, {}, {}),
+    ("does not belong to the task of this record", {"test_sets": [{"name": "../arc"}]}, {}, {}),
     ("unknown metric 'Spam'", {"metrics": [{"id": "accuracy", "name": "Spam"}]}, {}, {}),
-    ("'arc.accuracy' is no score of its task", {"metrics": [{"id": "../a", "name": "SpanF"}]}, {}, {}),
+    ("'arc.accuracy' is not a score of this task", {"metrics": [{"id": "../a", "name": "SpanF"}]}, {}, {}),
     ("unknown test 'sine'", {"significance": {"test": "sine"}}, {}, {}),
     ("significance.nonsense", {"significance": {"test": "sign", "nonsense": 1}}, {}, {}),
     ("'board' is null", {"board": None}, {}, {}),
     ("'title' is 7", {"title": 7}, {}, {}),
     ("submit.0.attributes.size", {}, {"attributes": {"size": None}}, {}),
     ("submit.0.system", {}, {"system": "../../x"}, {}),
-    ("'factors' does not say", {}, {"factors": [{"run": "../1"}, {"run": "2"}]}, {}),
-    ("'factors' does not say", {}, {"factors": [{"nonsense": "1"}, {"nonsense": "2"}]}, {}),
-    ("is no list of 3 values", {}, {}, {"statistics": "[1, 2]"}),
-    ("no finite number", {}, {}, {"statistics": f"[1, 2, 1{'0' * 400}]"}),
-    ("no finite number", {}, {}, {"statistics": "[1, 2, NaN]"}),
+    ("'factors' does not name the factors that distinguish", {}, {"factors": [{"run": "../1"}, {"run": "2"}]}, {}),
+    ("'factors' does not name the factors that distinguish", {},
+     {"factors": [{"nonsense": "1"}, {"nonsense": "2"}]}, {}),
+    ("is not a list of 3 values", {}, {}, {"statistics": "[1, 2]"}),
+    ("not a finite number", {}, {}, {"statistics": f"[1, 2, 1{'0' * 400}]"}),
+    ("not a finite number", {}, {}, {"statistics": "[1, 2, NaN]"}),
     ("nested too deeply", {}, {}, {"statistics": "[" * 100_000}),
-    ("'attributes' is no object of texts", {}, {}, {"attributes": '{"document": 1}'}),
+    ("'attributes' is not an object whose values are text", {}, {}, {"attributes": '{"document": 1}'}),
     ("'attributes' has half of a character", {}, {}, {"attributes": r'{"document": "\ud800"}'}),
 ])
 def test_what_is_wrong_with_a_registry_s_records_is_named(says, task, submission, metadata):
@@ -51,7 +52,7 @@ def test_the_samples_of_a_registry_s_record_name_its_items():
     LOGS.mkdir()
     (LOGS / "1.json").write_text(json.dumps(record))
     Path(SAMPLE).write_text("\xa0")
-    with pytest.raises(InputError, match=r"logs/1\.json.* no sample has the score 'arc\.accuracy', from which"):
+    with pytest.raises(InputError, match=r"logs/1\.json.* no sample has the score 'arc\.accuracy', so the items"):
         EveryEvalEver().read(LOGS)
     Path(SAMPLE).write_text(json.dumps(samples[0] | {"sample_id": "\ud800"}))
     with pytest.raises(InputError, match="'sample_id' has half of a character"):
@@ -66,7 +67,7 @@ def test_the_records_of_two_exports_are_not_one_task():
         (LOGS / f"{n}.json").write_text(json.dumps(record))
         (LOGS / f"{n}_samples.jsonl").write_text("".join(json.dumps(
             of | {"evaluation_id": record["evaluation_id"]}) + "\n" for of in samples))
-    with pytest.raises(InputError, match=r"another record of acme/aspen@2 than in logs/1.json; import"):
+    with pytest.raises(InputError, match=r"this is a second record of acme/aspen@2, after logs/1.json; import"):
         EveryEvalEver().read(LOGS)
     shutil.move(LOGS / "1.json", "1.json")
     folder = EveryEvalEver().read(LOGS)

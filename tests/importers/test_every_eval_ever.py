@@ -67,7 +67,7 @@ def test_the_demonstration_is_read():
     folder = EveryEvalEver().read(HERE / "demo")
     assert rows(folder, "demo-source.demo_bench.accuracy/systems/demo-org_demo-model.jsonl") == [
         {"item": "demo_0001", "score": 1.0}]
-    assert folder.notes == ("1 score is not the mean of the samples; the mean is compared: "
+    assert folder.notes == ("1 score differs from the mean of the samples; boards use the mean: "
                             "demo-org/demo-model on demo-source.demo_bench.accuracy: 1, not 0.75",)
 
 
@@ -84,7 +84,7 @@ def test_what_the_own_program_converts_has_the_scores_that_the_harness_s_logs_ha
             assert one == other
             assert len(one) > 2
     assert [note.partition(" samples")[0] for note in folder.notes] == ["2 scores have no"]
-    assert "samples of 2 records do not name" in EveryEvalEver(benchmarks=("texts", "choice"), better="higher").read(
+    assert "samples of 2 records are ignored" in EveryEvalEver(benchmarks=("texts", "choice"), better="higher").read(
         CONVERTED).notes[-1]
 
 
@@ -100,7 +100,7 @@ def test_metrics_of_one_record_are_put_together_and_epochs_are_runs():
                of | {"evaluation_result_id": "level", "evaluation": {
                    "score": -1 if of["sample_id"] == "i1" else 2, "is_correct": False}}])
     with pytest.raises(InputError, match=r"'acme/aspen' \(run 2\) has no score of 1 item of 3 in 'arc.accuracy', such "
-                       "as 'i3'; --option missing=drop"):
+                       "as 'i3'; add --option missing=drop"):
         read()
     folder = read(missing="drop")
     of_model = {name: [row["score"] for row in rows(folder, name)] for name in folder.files if "systems" in name}
@@ -121,20 +121,20 @@ def test_a_score_without_samples_is_told_and_alone_refused():
         read()
     assert told in str(error.value)
     write("b", file="2")
-    assert read().notes == (f"1 score has no samples, and cannot be tested: {told}",)
+    assert read().notes == (f"1 score has no samples, so tests are not possible: {told}",)
 
 
 def test_copies_are_taken_once_and_what_contradicts_them_is_refused():
     write()
     write(file="2", retrieved_timestamp="1760000000")
-    assert read().notes == ("1 record is a copy of another one, and ignored",)
+    assert read().notes == ("1 record is a copy of another record; the copies are ignored",)
     write(file="2", score=0.6)
     with pytest.raises(InputError, match="differs from the one in"):
         read()
     write(file="2", time="1750000000.0", found=RIGHT | {"i1": 0.0})
-    with pytest.raises(InputError, match="another evaluation of 'acme/aspen' on 'arc'"):
+    with pytest.raises(InputError, match="this is a second evaluation of 'acme/aspen' on 'arc'"):
         read()
-    with pytest.raises(InputError, match="as late as"):
+    with pytest.raises(InputError, match="this record has the same time as"):
         read(repeated="latest")
     write(file="2", time="2025-06-15T16:53:21Z", found=RIGHT | {"i1": 0.0})  # 1,750,006,401 seconds
     latest = "arc.accuracy/systems/acme_aspen.jsonl"
@@ -153,7 +153,7 @@ def test_what_tells_scores_of_one_name_apart_is_in_the_names():
     assert [of["name"] for of in read().tables["test_set"]] == [
         "arc.arc.pass_at_k.k-1", "arc.arc.pass_at_k.k-5", "arc.ai2_arc.test.accuracy"]
     change(record=lambda of: of | {"evaluation_results": of["evaluation_results"][:1] * 2})
-    with pytest.raises(InputError, match=r"two scores of 'arc.pass_at_k.k-1'; nothing distinguishes them"):
+    with pytest.raises(InputError, match=r"two scores of 'arc.pass_at_k.k-1', and nothing distinguishes them"):
         read()
 
 
@@ -164,7 +164,7 @@ def test_lower_scores_may_be_better_but_not_both():
     assert metric["options"] == {"better": "lower"}
     write("b", file="2")
     change("2", record=lambda of: results(of, {"metric_config": {"metric_name": "error", "lower_is_better": False}}))
-    with pytest.raises(InputError, match=r"higher scores of 'arc.error' are better here, but lower ones in other"):
+    with pytest.raises(InputError, match=r"higher scores of 'arc.error' are better here, but lower scores in other"):
         read()
 
 
@@ -172,9 +172,9 @@ def test_other_inputs_are_told_and_other_references_refused():
     write()
     write("b", file="2")
     change("2", sample=lambda of: [of | {"input": of["input"] | {"raw": "<s>" + of["input"]["raw"]}}])
-    assert "3 samples have another input for some models" in read().notes[0]
+    assert "3 samples have different inputs or prompts for different models" in read().notes[0]
     change("2", sample=lambda of: [of | {"input": {"raw": "", "reference": ["another"]}}])
-    with pytest.raises(InputError, match=r"another reference than in logs/1_samples.jsonl: this is not"):
+    with pytest.raises(InputError, match=r"the reference differs from the one in logs/1_samples.jsonl, so this is not"):
         read()
 
 
@@ -186,27 +186,27 @@ SAMPLE = "logs/1_samples.jsonl"
     ("logs/1.json: no key 'evaluation_id'", lambda of: [of], None),
     ("'evaluation_results' is 7", lambda of: of | {"evaluation_results": 7}, None),
     ("no key 'metric_config'", lambda of: of | {"evaluation_results": [{}]}, None),
-    ("no finite number", lambda of: results(of, {"score_details": {"score": 10**400}}), None),
-    ("no finite number", lambda of: results(of, {"score_details": {"score": float("nan")}}), None),
-    ("'metric_id' of a result is no text", lambda of: results(
+    ("not a finite number", lambda of: results(of, {"score_details": {"score": 10**400}}), None),
+    ("not a finite number", lambda of: results(of, {"score_details": {"score": float("nan")}}), None),
+    ("'metric_id' of a result is not text", lambda of: results(
         of, {"metric_config": {"metric_id": 1, "lower_is_better": False}}), None),
     ("3 lines, but 2 in the record", lambda of: of | {
         "detailed_evaluation_results": {"file_path": "data/1_samples.jsonl", "total_rows": 2}}, None),
-    ("its md5 is", lambda of: of | {"detailed_evaluation_results": {
+    ("the md5 of the file is", lambda of: of | {"detailed_evaluation_results": {
         "file_path": "data/a/b/1_samples.jsonl", "hash_algorithm": "md5", "checksum": "00"}}, None),
     (f"{SAMPLE}:1: item 'i1': 'model_id' is 'other'", None, lambda of: [of | {"model_id": "other"}]),
     (f"{SAMPLE}:1: item 'i1': 'evaluation_id' is 'other'", None, lambda of: [of | {"evaluation_id": "other"}]),
     (f"{SAMPLE}:2: item 'i1': occurs twice, first in line 1", None, lambda of: [of, of]),
-    (f"{SAMPLE}:1: item 'i1': 'evaluation.score' is no finite number", None, lambda of: [
+    (f"{SAMPLE}:1: item 'i1': 'evaluation.score' is not a finite number", None, lambda of: [
         of | {"evaluation": {"score": 10**400, "is_correct": True}}]),
     (f"{SAMPLE}:1: not JSON: NaN is not JSON", None, lambda of: [
         of | {"evaluation": {"score": float("nan"), "is_correct": True}}]),
     ("'evaluation.score' is \"1\"; expected a number", None, lambda of: [of | {"evaluation": {"score": "1"}}]),
-    (f"{SAMPLE}:1: 'metadata' has a value that is no text", None, lambda of: [of | {"metadata": {"epoch": 1}}]),
+    (f"{SAMPLE}:1: 'metadata' has a value that is not text", None, lambda of: [of | {"metadata": {"epoch": 1}}]),
     (f"{SAMPLE}:1: no key 'input'", None, lambda of: [{key: of[key] for key in of if key != "input"}]),
-    (f"{SAMPLE}:1: the name 'i\\x00i1' is empty or has a control", None, lambda of: [
+    (f"{SAMPLE}:1: the name 'i\\x00i1' is empty, or has a control", None, lambda of: [
         of | {"sample_id": "i\0" + of["sample_id"]}]),
-    (f"{SAMPLE}:1: not a JSON object", None, lambda of: [[of]]),
+    (f"{SAMPLE}:1: the line is not a JSON object", None, lambda of: [[of]]),
 ])
 def test_what_is_wrong_is_named(says, record, sample):
     write()
@@ -225,8 +225,8 @@ def test_samples_that_may_belong_to_several_scores_are_passed_over():
     write("b", file="2")
     told = read().notes
     assert told[0].startswith("2 scores have no samples")
-    assert told[1] == ("samples of 1 record do not name one of several scores by 'evaluation_result_id' "
-                       "and are ignored: logs/1.json")
+    assert told[1] == ("the samples of 1 record are ignored, because the record has several scores and the samples "
+                       "have no 'evaluation_result_id': logs/1.json")
 
 
 def test_samples_lie_beside_their_record():
@@ -236,5 +236,5 @@ def test_samples_lie_beside_their_record():
     with pytest.raises(InputError, match="no record has samples"):
         read()
     Path(SAMPLE).symlink_to(Path("outside_samples.jsonl").resolve())
-    with pytest.raises(InputError, match="a link that leads out of the folder"):
+    with pytest.raises(InputError, match="this link points to a file outside the folder"):
         read()

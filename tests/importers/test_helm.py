@@ -101,14 +101,14 @@ RIGHT = instance("id1", stat("exact_match", 1))
 
 
 @pytest.mark.parametrize(("instances", "says"), [
-    ({}, "per_instance_stats.json: not a list of instances"),
+    ({}, "per_instance_stats.json: this is not a list of instances"),
     ([7], "per_instance_stats.json: no key 'instance_id'"),
     ([instance("id1", {"name": "exact_match"})], "no key 'name.name'"),
     ([instance("id1", stat("f1", 1))], "runs: no instance has the statistic 'exact_match'; known: f1"),
     ([instance("id1", stat("exact_match", float("inf")))], "the mean of 'exact_match' is inf; expected a finite"),
     ([RIGHT, RIGHT], "item 'id1 (exact_match, trial 0)': occurs twice"),
     ([instance("id1", stat("exact_match", 1), trial=True)], "'train_trial_index' is true"),
-    ([instance("id\n1", stat("exact_match", 1))], "the name 'id\\n1' is empty or has a control"),
+    ([instance("id\n1", stat("exact_match", 1))], "the name 'id\\n1' is empty, or has a control"),
 ])
 def test_what_is_wrong_is_named(registry, run, instances, says):
     run("boolq:model=a", "a", instances)
@@ -118,7 +118,7 @@ def test_what_is_wrong_is_named(registry, run, instances, says):
 def test_the_run_itself_must_be_known_and_there_once(registry, run):
     path = run("boolq:model=a", "acme/a", [RIGHT])
     run("boolq:model=acme_a", "acme/a", [RIGHT])
-    assert "a second run of 'acme/a' on 'boolq', in addition to runs/suite/boolq:model=a/per_instance" in registry(
+    assert "this is a second run of 'acme/a' on 'boolq', after runs/suite/boolq:model=a/per_instance" in registry(
         *ARGUMENTS, exit_code=3).stderr
     path.with_name("run_spec.json").write_text("{\n{")
     assert "run_spec.json:2: not JSON" in registry(*ARGUMENTS, exit_code=3).stderr

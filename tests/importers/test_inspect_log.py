@@ -92,7 +92,7 @@ def test_epochs_are_runs(registry, log):
 
 def test_scorers_and_the_values_of_one_are_test_sets(registry, log):
     log("1", header(task="suite/qa"), [sample(1, 1, {"match": 1, "judge": {"style": 3, "truth": 0.5}, "text": "good"})])
-    assert "scorer 'text' has the value \"good\", which is no number; choose other scorers" in registry(
+    assert "scorer 'text' has the value \"good\", which is not a number; choose other scorers" in registry(
         "import", "inspect", "logs", exit_code=3).stderr
     registry("import", "inspect", "logs", "--option", 'scorers=["match", "judge"]')
     assert [row[::3] for row in scores(registry)] == [("suite_qa.judge.style", 3), ("suite_qa.judge.truth", 0.5),
@@ -134,7 +134,7 @@ def test_evaluations_that_did_not_succeed(registry, log):
 def test_logs_of_the_same_model_and_task(registry, log):
     log("b", header(created="2027-03-01T00:00:00Z"), [sample(1, 1, {"match": "C"})])
     log("a", header(created="2027-03-02T00:00:00Z"), [sample(1, 1, {"match": "I"})])
-    assert "b.eval: another log of 'acme/aspen' on 'gsm8k' than logs/a.eval" in registry(
+    assert "b.eval: this is a second log of 'acme/aspen' on 'gsm8k', after logs/a.eval" in registry(
         "import", "inspect", "logs", exit_code=3).stderr
     registry("import", "inspect", "logs", "--option", "repeated=latest")
     assert scores(registry)[0][3] == 0
@@ -145,31 +145,34 @@ def test_logs_of_the_same_model_and_task(registry, log):
 def test_an_id_that_means_another_sample_is_found(registry, log):
     log("1", header(), [sample(1, 1, {"match": "C"})])
     log("2", header(model="birch"), [sample(1, 1, {"match": "C"}, target="else")])
-    assert "item '1': another target than in logs/1.eval/summaries.json: this is not the same sample" in registry(
+    assert "item '1': the target differs from the target in logs/1.eval/summaries.json, so this is not" in registry(
         "import", "inspect", "logs", exit_code=3).stderr
 
 
 @pytest.mark.parametrize(("content", "says"), [
     (b"no zip", "1.eval: not a zip file"),
-    (deflated({"a": "1"}), "no member 'header.json': this is no log of Inspect, or the evaluation has not ended"),
-    (deflated({"../header.json": "{}"}), "the member '../header.json' leads out of the archive"),
-    (deflated({"/header.json": "{}"}), "the member '/header.json' leads out of the archive"),
+    (deflated({"a": "1"}), "no file 'header.json' in the archive, so this is not an Inspect log, or the evaluation "
+                           "has not ended"),
+    (deflated({"../header.json": "{}"}), "the path '../header.json' in the archive points outside"),
+    (deflated({"/header.json": "{}"}), "the path '/header.json' in the archive points outside"),
     (deflated({"header.json": "[" * 100_000}), "header.json: not JSON: nested too deeply"),
     (deflated({"header.json": "{}"}), "header.json: no key 'status'"),
     (deflated({"header.json": header(task=7)}), "header.json: 'eval.task' is 7; expected text"),
     (deflated({"header.json": b"\xff\xfe\xfa"}), "header.json: not JSON"),
-    (deflated({"header.json": header(), "summaries.json": "{}"}), "summaries.json: not a list of samples"),
-    (deflated({"header.json": header(), "summaries.json": "[1]"}), "summaries.json: a sample is no object"),
+    (deflated({"header.json": header(), "summaries.json": "{}"}), "summaries.json: this is not a list of samples"),
+    (deflated({"header.json": header(), "summaries.json": "[1]"}), "summaries.json: a sample is not a JSON object"),
     (deflated({"header.json": header(), "summaries.json": [{"id": 1}]}), "summaries.json: no key 'epoch'"),
     (deflated({"header.json": header(), "summaries.json": []}), "no sample has a score"),
     (deflated({"header.json": header(), "summaries.json": [sample(1, 1, {"m": "C"})] * 2}),
      "item '1 (epoch 1)': occurs twice"),
-    (deflated(members(header(), [sample(1, 1, {"m": [1, 2]})])), "scorer 'm' has the value [1, 2], which is no number"),
-    (deflated(members(header(), [sample(1, 1, {"m": 10**400})])), "which is no number"),
-    (deflated(members(header(), [sample("\x1b[2J", 1, {"m": 1})])), "is empty or has a control or invisible character"),
+    (deflated(members(header(), [sample(1, 1, {"m": [1, 2]})])),
+     "scorer 'm' has the value [1, 2], which is not a number"),
+    (deflated(members(header(), [sample(1, 1, {"m": 10**400})])), "which is not a number"),
+    (deflated(members(header(), [sample("\x1b[2J", 1, {"m": 1})])),
+     "is empty, or has a control or invisible character"),
     (deflated({"header.json": header()})[:-30], "1.eval: not a zip file"),
     (zstandard_zip({"header.json": header()}, change=lambda b: b[:9] + b"\0\0\0" + b[12:]), "cannot be unpacked"),
-    (deflated({"header.json": header()}, zipfile.ZIP_LZMA), "it is compressed by method 14; zip it with deflate"),
+    (deflated({"header.json": header()}, zipfile.ZIP_LZMA), "the compression method 14 is not supported; use deflate"),
 ])
 def test_what_is_wrong_is_named_with_its_member(registry, tmp_path, content, says):
     (tmp_path / "1.eval").write_bytes(content)
@@ -205,14 +208,14 @@ def test_bombs_are_refused(registry, tmp_path, monkeypatch, pack):
     monkeypatch.setattr(inspect, "MAX_MEMBER", 2**20)
     (tmp_path / "1.eval").write_bytes(content := pack({"header.json": "0" * 2**24}))
     assert len(content) < 2**16
-    assert "1.eval/header.json: unpacks to more than 1 MiB" in registry("import", "inspect", "1.eval",
+    assert "1.eval/header.json: the file unpacks to more than 1 MiB" in registry("import", "inspect", "1.eval",
                                                                         exit_code=3).stderr
 
 
 def test_what_installs_zstandard_is_said(registry, log, monkeypatch):
     log("1", header(), [sample(1, 1, {"match": "C"})], zstandard_zip)
     monkeypatch.setitem(sys.modules, "zstandard", None)
-    assert "this log is compressed with zstandard: pip install 'evalregistry[inspect]'" in registry(
+    assert "this log is compressed with zstandard; run pip install 'evalregistry[inspect]'" in registry(
         "import", "inspect", "logs", exit_code=3).stderr
 
 
@@ -224,6 +227,6 @@ def test_results_that_are_none_are_passed_over(tmp_path):
         "scores": [{"name": "m", "scorer": ["m"]}, by,
                    {"name": "m", "scorer": "m", "metrics": {"mean": {"value": 0.5}}}]}}))
     assert IMPORTERS["inspect"]().read(tmp_path).notes == (
-        "epochs of 'gsm8k.m' are runs here, while the log reduces them by 'max; rm -r x' too; --option "
-        "'reducer=max; rm -r x' imports the reduced scores",
+        "the epochs of 'gsm8k.m' are imported as runs, but the log also combines them by 'max; rm -r x'; add --option "
+        "'reducer=max; rm -r x' to import the combined scores",
         "'gsm8k.m' is 1e+308 over the samples of 'acme/aspen', but 0.5 in its log")

@@ -66,7 +66,7 @@ def test_every_task_filter_and_metric_is_a_test_set_with_the_scores_of_the_harne
     assert len(own) == 10
     assert scores(registry) == own
     assert "warning: 'choice.brier_score' is ignored: it has no number for each sample" in told
-    assert "'last.perplexity' is ignored: it is no mean; --option metrics=perplexity imports it" in told
+    assert "'last.perplexity' is ignored: it is not a mean (add --option metrics=perplexity to import it)" in told
     board = registry("run", "mine/task.toml", "--format", "json").json
     assert {(row["test_set"], row["rank"], row["system"]) for row in board} >= {
         ("last.acc", 1, "aspen-7b"), ("last.acc", 2, "birch-1b")}
@@ -91,7 +91,8 @@ def test_what_is_no_mean_is_imported_apart_and_what_is_no_number_not_at_all(regi
     assert "metric 'brier_score' of 'choice' has no number for each sample" in registry(
         "import", "lm-eval", LOGS, "--option", "metrics=brier_score", exit_code=3).stderr
     told = registry("import", "lm-eval", LOGS, "--option", "tasks=texts", exit_code=3).stderr
-    assert "no score is a mean of its samples' numbers; 'texts.bits_per_byte' is no mean; --option" in told
+    assert ("no score can be imported, because none is the mean over its samples; 'texts.bits_per_byte' is not a mean "
+            "(add --option") in told
 
 
 def test_the_score_of_a_group_is_the_mean_over_the_items_of_its_tasks(registry):
@@ -122,8 +123,8 @@ def test_a_folder_of_several_models_that_nothing_names_is_refused(registry, tmp_
     for file in LOGS.glob("*/samples_*.jsonl"):
         shutil.copy(file, tmp_path / "logs")
     told = registry("import", "lm-eval", "logs", exit_code=3).stderr
-    assert "another log of 'logs' on 'choice'" in told
-    assert "if they are of different models, put results_DATE.json, which has the model's name, next to each" in told
+    assert "this is a second log of 'logs' on 'choice'" in told
+    assert "if the logs belong to different models, put results_DATE.json, which has the model's name" in told
 
 
 def without_filters(path, *tasks, results=True):
@@ -172,7 +173,7 @@ def test_the_same_document_with_another_target_is_another_item(registry, log):
     log("birch", "arc", [sample(0, {"acc": 1}, target="other"), sample(1, {"acc": 0})])
     told = registry("import", "lm-eval", "out", exit_code=3).stderr
     assert "'aspen' has no score of 1 item of 3 in 'arc.acc'" in told
-    assert "--option missing=drop drops such items for all systems" in told
+    assert "add --option missing=drop to drop such items for all systems" in told
     registry("import", "lm-eval", "out", "--option", "missing=drop")
     board = registry("run", "out/task.toml", "--format", "json").json
     assert [row["score"] for row in board] == [0, 0]
@@ -196,7 +197,7 @@ def test_metrics_of_both_directions_are_imported_apart(registry, log):
     results = {"higher_is_better": {"t": {"acc": True, "loss": False}}, "results": {}}
     log("aspen", "t", [sample(0, {"acc": 1, "loss": 2})], results=results)
     log("birch", "t", [sample(0, {"acc": 0, "loss": 1})], results=results)
-    assert "import them separately, selected by the option 'metrics'" in registry(
+    assert "import the two separately with --option metrics=NAME" in registry(
         "import", "lm-eval", "out", exit_code=3).stderr
     registry("import", "lm-eval", "out", "--option", "metrics=loss")
     board = registry("run", "out/task.toml", "--format", "json").json
@@ -207,7 +208,7 @@ def test_logs_of_the_same_model_and_task_are_refused_or_latest_or_runs(registry,
     log("aspen", "t", [sample(0, {"acc": 1}), sample(1, {"acc": 1})])
     log("aspen", "t", [sample(0, {"acc": 0}), sample(1, {"acc": 1})], date="2027-03-02T12-00-00.000000")
     told = registry("import", "lm-eval", "out", exit_code=3).stderr
-    assert "2027-03-02T12-00-00.000000.jsonl: another log of 'aspen' on 't' than " in told
+    assert "2027-03-02T12-00-00.000000.jsonl: this is a second log of 'aspen' on 't', after " in told
     registry("import", "lm-eval", "out", "--task", "latest", "--option", "repeated=latest")
     registry("import", "lm-eval", "out", "--task", "runs", "--option", "repeated=runs")
     assert scores(registry, "WHERE task = 'latest'") == [("t.acc", "aspen", "aspen", 0.5)]
@@ -218,7 +219,7 @@ def test_logs_of_the_same_model_and_task_are_refused_or_latest_or_runs(registry,
 def test_a_document_that_stands_twice_is_named_or_numbered(registry, log):
     log("aspen", "t", [sample(0, {"acc": 1}), sample(1, {"acc": 0}), sample(0, {"acc": 0})])
     assert f"samples_t_{DATE}.jsonl:3: item '" in (told := registry("import", "lm-eval", "out", exit_code=3).stderr)
-    assert "occurs twice, first in line 1; --option duplicates=number imports both" in told
+    assert "occurs twice, first in line 1; add --option duplicates=number to import both" in told
     registry("import", "lm-eval", "out", "--option", "duplicates=number")
     assert scores(registry) == [("t.acc", "aspen", "aspen", 1 / 3)]
 
@@ -246,13 +247,14 @@ def test_tasks_metrics_and_filters_are_chosen(registry, log):
 
 
 @pytest.mark.parametrize(("change", "says"), [
-    (lambda s: s.pop("doc_hash"), ":2: samples have no key 'doc_hash', by which systems' samples are paired"),
+    (lambda s: s.pop("doc_hash"), ":2: the samples have no key 'doc_hash', so samples of different systems cannot be "
+                                  "matched"),
     (lambda s: s.pop("target_hash"), ":2: no key 'target_hash'"),
-    (lambda s: s.update(doc_hash="../../etc"), ":2: '../../etc' is no digest"),
+    (lambda s: s.update(doc_hash="../../etc"), ":2: '../../etc' is not a digest"),
     (lambda s: s.update(acc=float("nan")), ":2: 'aspen' has no score of 1 item of 2 in 't.acc'"),
     (lambda s: s.update(acc=float("inf")), ":2: 'acc' is inf; expected a finite number"),
     (lambda s: s.update(acc=10**400), ":2: 'acc' is inf; expected a finite number"),
-    (lambda s: s.update(metrics=["f1"]), ":2: 'metrics' does not list keys of the sample"),
+    (lambda s: s.update(metrics=["f1"]), ":2: 'metrics' lists names that are not keys of the sample"),
     (lambda s: s.update(filter=7), ":2: 'filter' is 7; expected text"),
 ])
 def test_what_is_wrong_is_named_with_its_line(registry, log, change, says):
@@ -275,7 +277,7 @@ def test_hostile_folders_are_refused(registry, log, tmp_path):
     (tmp_path / "secret").write_text("secret\n")
     link = path.with_name(f"samples_u_{DATE}.jsonl")
     link.symlink_to(tmp_path / "secret")
-    assert f"{link.name}: a link that leads out of the folder" in registry("import", "lm-eval", "out",
+    assert f"{link.name}: this link points to a file outside the folder" in registry("import", "lm-eval", "out",
                                                                            exit_code=3).stderr
     link.unlink()
     path.write_text("{" * 10**6)

@@ -67,15 +67,15 @@ def test_runs_are_scored_by_their_average(registry, tmp_path):
 
 @pytest.mark.parametrize(("kind", "text", "options", "says"), [
     ("long", LONG, {"run": None}, "table:3: item \"q0 \\(system 'acme/aspen'\\)\": occurs twice, first in line 2; if "
-                                  "these are runs, name the column"),
-    ("long", LONG, {"metric": "pass@1"}, "option 'metric' of long: 'pass@1' is not made of .* such as pass-1"),
-    ("long", LONG, {"system": "modle"}, "table:1: the header names no column 'modle'; did you mean 'model'"),
+                                  "these rows are runs, name the column"),
+    ("long", LONG, {"metric": "pass@1"}, "option 'metric' of long: 'pass@1' is not a valid name; .* such as pass-1"),
+    ("long", LONG, {"system": "modle"}, "table:1: the header has no column 'modle'; did you mean 'model'"),
     ("long", LONG.replace("d5,birch", "d4,birch"), {}, "'doc' is 'd4', but 'd5' in another row"),
     ("long", LONG + "q7,d7,birch,1,1\n", {}, "'acme/aspen' \\(run 1\\) has no score of 1 item of 7"),
     ("long", LONG.replace("birch", " "), {}, "table:4: item 'q0': 'model' is ' '; expected a name"),
-    ("long", LONG, {"item": []}, "must name one column or more"),
-    ("long", LONG, {"attributes": ["item"]}, "cannot name 'item'"),
-    ("wide", WIDE, {"runs": "{system}"}, "must have {system} and {run}, each once"),
+    ("long", LONG, {"item": []}, "must name one or more columns"),
+    ("long", LONG, {"attributes": ["item"]}, "cannot name a column 'item'"),
+    ("wide", WIDE, {"runs": "{system}"}, "expected {system} and {run}, each once"),
     ("wide", WIDE.replace("birch.2", "birch-2"), {"runs": "{system}.{run}"}, "the column 'birch-2' does not match"),
     ("wide", WIDE.replace("birch.2", "b.c.2"), {"runs": "{system}.{run}"}, "in several ways"),
     ("wide", WIDE + "q5,d5,1,1,1,1\n", {"runs": "{system}.{run}"}, "table:8: item 'q5': occurs twice, first in line 7"),

@@ -51,7 +51,8 @@ def test_tasks_are_items_with_the_mean_of_their_subsets(registry, write):
 def test_several_revisions_of_a_model_are_refused_or_kept_apart(write):
     for revision in ("aaaaaaaa", "bbbbbbbb"):
         write("acme__aspen", results("STS22", test={"eng": 0.5}), revision=revision)
-    with pytest.raises(InputError, match=r"STS22.json: a second result of 'acme/aspen' on 'STS22', .* revisions=apart"):
+    with pytest.raises(InputError, match=r"STS22.json: this is a second result of 'acme/aspen' on 'STS22', "
+                                         r".* revisions=apart"):
         IMPORTERS["mteb"]().read(write("acme__birch").parents[1])
     task = IMPORTERS["mteb"](revisions="apart").read(write("acme__fir").parents[1])
     assert [submit["system"] for submit in task.tables["submit"]] == ["aspen.aaaaaaa", "aspen.bbbbbbb"]
@@ -63,7 +64,7 @@ def test_several_revisions_of_a_model_are_refused_or_kept_apart(write):
     ("[]", "no key 'task_name'"),
     (json.dumps(results("STS22", test={"eng": "high"})), "'main_score' is 'high'; expected a number"),
     (json.dumps(results("STS22", test={"eng": 10**400})), "expected a number"),
-    (json.dumps({"task_name": "STS22", "scores": {"test": {"eng": 1}}}), "'scores.test' is no list of subsets"),
+    (json.dumps({"task_name": "STS22", "scores": {"test": {"eng": 1}}}), "'scores.test' is not a list of subsets"),
     (json.dumps({"task_name": "STS22", "scores": {"test": [{"main_score": 1}]}}), "no key 'languages'"),
     (json.dumps(results("STS22", test={"eng": None})), "no task has a score"),
     (json.dumps(results("STS\n22", test={"eng": 1})), "control or invisible character"),
@@ -77,11 +78,11 @@ def test_what_is_wrong_is_named_with_its_file(write, content, says):
 
 @pytest.mark.parametrize(("one", "other", "lacking"), [
     ({"test": {"en": 0.9, "de": 0.5}}, {"test": {"en": 0.9}},
-     "'birch' has no result of split 'test', subset 'de', of 'T'"),
+     "'birch' has no result of 'T', split 'test', subset 'de'"),
     ({"test": {"en": 0.9}}, {"test": {"en": 0.9, "fi": 0.5}},
-     "'aspen' has no result of split 'test', subset 'fi', of 'T'"),
+     "'aspen' has no result of 'T', split 'test', subset 'fi'"),
     ({"validation": {"en": 0.3}, "cat": {"en": 0.1}}, {"validation": {"en": 0.3}}, "split 'cat', subset 'en'"),
-    ({"test": {"en": 0.2}}, {"dev": {"en": 0.9}}, "'birch' has no result of split 'test'")])
+    ({"test": {"en": 0.2}}, {"dev": {"en": 0.9}}, "'birch' has no result of 'T', split 'test'")])
 def test_means_of_other_splits_or_subsets_are_not_compared(registry, write, one, other, lacking):
     """Models with the same scores where both were run had .50 and .56."""
     write("aspen", results("T", **one), results("U", test={"en": 0.5}))

@@ -64,14 +64,15 @@ def test_blank_lines_are_refused_or_empty_text(registry, folder):
 
 
 @pytest.mark.parametrize(("files", "options", "says"), [
-    ({"aspen": ASPEN}, [], "wmt: no reference: no file name matches ref* or *.ref*; name it with the option"),
-    ({"ref": ASPEN}, [], "wmt: no file name of a system matches {system}"),
+    ({"aspen": ASPEN}, [], "wmt: no file name matches ref* or *.ref*, so the reference is missing; name it with "
+                           "--option"),
+    ({"ref": ASPEN}, [], "wmt: no file name matches {system}, so there is no system"),
     ({"ref": ASPEN, "src": ["x"] * 3, "source": ["x"] * 3, "a": ASPEN}, [], "a second source file, after source"),
-    ({"ref": ASPEN, "a": ASPEN}, ["documents=ref"], "wmt/ref: named by two options"),
-    ({"ref": ASPEN, "a": ASPEN, "a__txt": ASPEN}, [], "wmt/a.txt: a second file of the system 'a', after a"),
-    ({"ref": ASPEN, "a": ASPEN}, ["system=a"], "option 'system' of plain is 'a'; it must have one {system}"),
-    ({"ref": ASPEN, "a": [*ASPEN, "more"]}, [], "wmt/a:4: 4 lines where the gold has 3"),
-    ({"ref": ASPEN, "ref2": ASPEN[:2], "a": ASPEN}, [], "2 lines where the gold has 3"),
+    ({"ref": ASPEN, "a": ASPEN}, ["documents=ref"], "wmt/ref: two options name this file"),
+    ({"ref": ASPEN, "a": ASPEN, "a__txt": ASPEN}, [], "wmt/a.txt: this is a second file of the system 'a', after a"),
+    ({"ref": ASPEN, "a": ASPEN}, ["system=a"], "option 'system' of plain is 'a'; write {system} once"),
+    ({"ref": ASPEN, "a": [*ASPEN, "more"]}, [], "wmt/a:4: the file has 4 lines, but the gold has 3"),
+    ({"ref": ASPEN, "ref2": ASPEN[:2], "a": ASPEN}, [], "the file has 2 lines, but the gold has 3"),
 ])
 def test_what_is_wrong_is_named(registry, folder, files, options, says):
     folder(**files)
@@ -83,4 +84,5 @@ def test_links_that_lead_out_are_refused(registry, folder, tmp_path):
     path = folder(ref=ASPEN, a=ASPEN)
     (tmp_path / "secret").write_text("secret\n")
     (path / "b").symlink_to(tmp_path / "secret")
-    assert "wmt/b: a link that leads out of the folder" in registry("import", "plain", "wmt", exit_code=3).stderr
+    refused = registry("import", "plain", "wmt", exit_code=3).stderr
+    assert "wmt/b: this link points to a file outside the folder" in refused

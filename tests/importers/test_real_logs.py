@@ -38,9 +38,9 @@ def test_inspect_s_logs_of_both_kinds_have_its_scores_and_scipy_s_p_values(regis
     """With samples that failed, three epochs, and a scorer that gives two values."""
     own = of_inspect(INSPECT)
     told = registry("import", "inspect", INSPECT, "--task", "i", "--option", "missing=drop").stderr
-    assert "epochs of 'twice.match' are runs here, while the log reduces them by 'max' too" in told
+    assert "the epochs of 'twice.match' are imported as runs, but the log also combines them by 'max'" in told
     assert told.count("warning") == 2  # the other one is of the sample that failed
-    assert "several test sets are of one benchmark, such as 'marks'" in told
+    assert "several test sets belong to one benchmark, such as 'marks'" in told
     assert scores(registry) == means(own)
     assert held(registry, "i", ("permutation", "wilcoxon"), own) == ([], 11)
 
@@ -53,7 +53,7 @@ def test_a_reducer_of_epochs_is_taken_from_the_log(registry):
         by = {score["reducer"]: score["metrics"]["accuracy"]["value"] for score in header["results"]["scores"]}
         reported[header["eval"]["model"].partition("/")[2]] = by["max"]
     assert {row[2]: row[3] for row in scores(registry)} == reported
-    with pytest.raises(InputError, match="the log does not reduce epochs by 'median'"):
+    with pytest.raises(InputError, match="the log does not combine epochs by 'median'"):
         IMPORTERS["inspect"](reducer="median", tasks=("twice",)).read(INSPECT)
 
 
@@ -61,7 +61,7 @@ def test_the_harness_s_own_dummy_model_has_its_scores_and_scipy_s_p_values(regis
     own = of_lm_eval(DUMMY)
     told = registry("import", "lm-eval", DUMMY, "--task", "d", "--option", "metrics=acc").stderr
     assert "Is one system better than another over all 4 test sets? `registry study macro-average d --show" in told
-    assert "the harness averages the tasks of sized, even, nested; --option group=" in told
+    assert "the harness averages the tasks of sized, even, nested; add --option group=" in told
     assert scores(registry) == means(own)
     assert held(registry, "d", ("permutation", "mcnemar", "wilcoxon"), own) == ([], 11)
 

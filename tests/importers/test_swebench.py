@@ -58,7 +58,7 @@ def test_a_folder_may_hold_the_logs_too_and_other_files_where_the_run_is_named(r
     (log / "report.json").write_text('{"django__django-201": {"resolved": true}}')
     registry("import", "swe-bench", ".", "--task", "swe")
     (tmp_path / "preds.json").write_text('{"django__django-201": {"model_patch": "diff"}}')
-    assert "preds.json: no key 'resolved_ids', so this is no report of a run; name such a report, or select " \
+    assert "preds.json: no key 'resolved_ids', so this is not the report of a run; name such a report, or select " \
         "files called MODEL.RUN.json" in registry("import", "swe-bench", ".", "--task", "other", exit_code=3).stderr
     registry("import", "swe-bench", ".", "--task", "named", "--option", "run=r1")
     found = registry("query", "SELECT task, system, score FROM submission_score ORDER BY ALL", "--format", "json").json
@@ -81,12 +81,12 @@ def test_the_instances_of_a_repository_are_a_cluster(registry, write):
 @pytest.mark.parametrize(("content", "says"), [
     ("[]", "a.r1.json: no key 'resolved_ids'"),
     ("{", "a.r1.json:1: not JSON"),
-    (report([0], [0]), "item 'django__django-1': both resolved and unresolved"),
-    (report([0]) | {"total_instances": 500}, "lists outcomes of 1 instance, but 'total_instances' is 500"),
+    (report([0], [0]), "item 'django__django-1': the instance is both resolved and unresolved"),
+    (report([0]) | {"total_instances": 500}, "the report has outcomes of 1 instance, but 'total_instances' is 500"),
     (report([0]) | {"error_ids": "x"}, "'error_ids' is \"x\"; expected a list"),
     (report([0]) | {"error_ids": ["a\tb"], "total_instances": 2}, "'a\\tb' is not a valid instance id"),
     (report([0]) | {"error_ids": [7]}, "'error_ids' contains 7; expected instance ids"),
-    (report([1]), "'a.r1' has no outcome of 4 instances that others have, such as 'django__django-1'"),
+    (report([1]), "'a.r1' has no outcome of 4 instances that other systems have, such as 'django__django-1'"),
 ])
 def test_what_is_wrong_is_named(registry, write, content, says):
     write("a.r1.json", content)
@@ -109,7 +109,7 @@ def test_published_results_list_what_was_resolved_and_all_else_is_unresolved(reg
     write("verified/2025_birch/per_instance_details.json", {
         instance: {"cost": 0.7, "resolved": n != 4} for n, instance in enumerate(ALL)})
     told = registry("import", "swe-bench", "reports/verified", exit_code=3).stderr
-    assert "results.json: lists only resolved instances; name a file" in told
+    assert "results.json: the report lists only resolved instances; add --option instances=FILE" in told
     write("verified/all.txt", "\n".join(ALL) + "\n")
     registry("import", "swe-bench", "reports/verified", "--option", "instances=all.txt")
     assert outcomes(registry, "2024_aspen") == (
@@ -167,7 +167,7 @@ def test_instances_that_are_not_in_every_report_are_refused_or_left_out_for_all(
     write("a.r1.json", report([0, 1], [2]))
     write("b.r1.json", report([0, 2], [3]))
     told = registry("import", "swe-bench", "reports", exit_code=3).stderr
-    assert "--option missing=drop drops such instances" in told
+    assert "add --option missing=drop to drop such instances" in told
     registry("import", "swe-bench", "reports", "--option", "missing=drop")
     board = registry("run", "reports/task.toml", "--format", "json").json
     assert {row["system"]: row["score"] for row in board} == {"a.r1": 0.5, "b.r1": 1}
@@ -177,6 +177,6 @@ def test_instances_of_another_set_are_named(registry, write):
     write("a/results.json", {"no_generation": [], "no_logs": [], "resolved": ["x__x-9"]})
     write("all.txt", "\n".join(ALL))
     told = registry("import", "swe-bench", "reports", "--option", "instances=all.txt", exit_code=3).stderr
-    assert "item 'x__x-9': not in 'all.txt'" in told
+    assert "item 'x__x-9': this instance is not in 'all.txt'" in told
     told = registry("import", "swe-bench", "reports", "--option", "instances=none.txt", exit_code=3).stderr
     assert "none.txt: cannot read the file" in told

@@ -54,13 +54,13 @@ def test_it_is_done_once_and_its_source_is_on_record(registry, table):
     assert run["command"] == "import"
     assert f'"{table.name}":"sha256:' in run["inputs"]
     table.write_text("doc,n,aspen\nd1,1,1\n")
-    assert "here/it/scores.csv: exists with other content; name another folder with --to" in registry(
+    assert "here/it/scores.csv: this file already exists with other content; remove it, or name" in registry(
         "import", "wide", table, *NAMED, "--task", "small", "--to", "here/it", exit_code=3).stderr
 
 
 def test_what_fails_leaves_no_folder_behind_and_neither_does_a_dry_run(registry, table, tmp_path):
     told = registry("import", "wide", table, *NAMED, exit_code=3).stderr
-    assert "results.csv: item 'd1 2': there is no score of it" in told
+    assert "results.csv: item 'd1 2': it has no score" in told
     assert not (tmp_path / "results").exists()
     table.write_text(TABLE.replace("0.25,\n", "0.25,0\n"))
     told = registry("import", "wide", table, *NAMED, "--dry-run").stderr
@@ -83,12 +83,12 @@ def test_the_manifest_is_toml_whatever_the_names(table, tmp_path):
 
 
 @pytest.mark.parametrize(("text", "arguments", "says"), [
-    (TABLE, ["--option", "item=id"], "results.csv:1: the header names no column 'id'"),
+    (TABLE, ["--option", "item=id"], "results.csv:1: the header has no column 'id'"),
     (TABLE, ["--option", "itm=id"], "unknown option 'itm' of wide; did you mean 'item'"),
     ("item\n1\n", ["--option", "item=item"], "results.csv:1: no column is left for a system"),
     ("a\u200bb\n1\n", [], "submit[0].system: 'a\\u200bb' contains '\\u200b'"),
     ("a\n1\nx\n", [], "results.csv:3: item '2': 'a' is 'x'; expected a finite number"),
-    ("a\n1\n", ["--task", "no slug"], "task.id: 'no slug' is not made of letters"),
+    ("a\n1\n", ["--task", "no slug"], "task.id: 'no slug' is not a valid name; use only letters"),
 ])
 def test_what_is_wrong_is_named(registry, table, text, arguments, says):
     table.write_text(text)
@@ -103,10 +103,11 @@ PANDAS = ",aspen,acme/birch-7b\nq0,0.5,1.0\nq1,0.25,\n"  # DataFrame.to_csv; the
 
 
 @pytest.mark.parametrize(("content", "options", "says"), [
-    (PANDAS, [], "results.csv:1: a column has no name; if it names the items, as row names do, --option 'item=[\"\"]'"),
-    ("item" + PANDAS, [], "results.csv:2: column 'item' has 'q0', which is no score; if it names the items, add --"),
-    (PANDAS.replace(",", ";"), [], "results.csv:1: only one column, ';aspen;acme/birch-7b'; name the separator"),
-    (PANDAS, ['item=[""]'], "error: results.csv: item 'q1': there is no score of it; add it, or set "
+    (PANDAS, [], "results.csv:1: a column has no name in the header; name it, or add --option 'item=[\"\"]'"),
+    ("item" + PANDAS, [], "results.csv:2: column 'item' has 'q0', which is not a score; add --option item="),
+    (PANDAS.replace(",", ";"), [], "results.csv:1: the table has only one column, ';aspen;acme/birch-7b'; set "
+     "the separator"),
+    (PANDAS, ['item=[""]'], "error: results.csv: item 'q1': it has no score; add it, or set "
      "missing = \"worst\" (with the option worst of Mean) in the manifest; \"drop\" would leave out 1 of 2 items "
      "for all systems; for an import set the option 'missing'"),
 ])
@@ -144,11 +145,11 @@ def test_parquet_is_read_as_text_is(registry, parquet):
 
 
 @pytest.mark.parametrize(("select", "says"), [
-    ("FROM t", "results.pq: item 'd1 2': there is no score of it"),
-    ("SELECT doc, n AS m, aspen FROM t", "results.pq: no column 'n'; known: aspen, doc, m"),
+    ("FROM t", "results.pq: item 'd1 2': it has no score"),
+    ("SELECT doc, n AS m, aspen FROM t", "results.pq: the file has no column 'n'; known: aspen, doc, m"),
     ("SELECT doc, n FROM t", "results.pq: no column is left for a system"),
-    ("SELECT *, doc AS topic FROM t", "results.pq: column 'topic' has 'd1', which is no score; if it names the items,"),
-    ("SELECT *, true AS passed FROM t", "results.pq: column 'passed' has 'True', which is no score"),
+    ("SELECT *, doc AS topic FROM t", "results.pq: column 'topic' has 'd1', which is not a score; add --option item="),
+    ("SELECT *, true AS passed FROM t", "results.pq: column 'passed' has 'True', which is not a score"),
 ])
 def test_what_is_wrong_with_parquet_is_named(registry, parquet, select, says):
     assert says in registry("import", "wide", parquet(select), *NAMED, exit_code=3).stderr
@@ -156,4 +157,4 @@ def test_what_is_wrong_with_parquet_is_named(registry, parquet, select, says):
 
 def test_a_file_that_only_begins_as_parquet_is_refused(registry, table):
     table.write_bytes(b"PAR1" + bytes(20))
-    assert "results.csv: not a Parquet file" in registry("import", "wide", table, exit_code=3).stderr
+    assert "results.csv: this is not a Parquet file" in registry("import", "wide", table, exit_code=3).stderr

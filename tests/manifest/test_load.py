@@ -74,14 +74,17 @@ def test_options_are_merged_as_long_as_the_format_stays():
           ("seed", ("true",), "not true"))
       for value in values),
     ("[submission]", '[significance]\nunit = "cluster"\n[submission]', "significance.unit",
-     "declares no cluster"),
+     "has no cluster; set its key cluster"),
     *(('system = "a"', f'system = "a"\n{key} = {value}', f"submit[0].{at or key}", says) for key, value, at, says in (
-        ("paper", '"arxiv.org/abs/1"', "", "no web address such as https://"),
-        ("code", '"javascript:alert(1)"', "", "no web address such as https://"),
-        ("licence", '"free"', "", "no SPDX identifier"), ("description", '"two\\nlines"', "", "more than one line"),
+        ("paper", '"arxiv.org/abs/1"', "", "is not a web address; expected one such as https://"),
+        ("code", '"javascript:alert(1)"', "", "is not a web address; expected one such as https://"),
+        ("licence", '"free"', "", "is not an SPDX licence identifier"), ("description", '"two\\nlines"', "", "more "
+                                                                                                             "than one "
+                                                                                                             "line"),
         ("size", "0", "", "expected its number of parameters, above 0, such as 7e9"), ("size", '"7B"', "", "not '7B'"),
         ("cost", "-0.5", "", "expected a finite number from 0"), ("cost", "true", "", "not true"),
-        ("attributes", '{ size = 3 }\nsize = 3', "attributes.size", "is also the key size; remove the attribute"))),
+        ("attributes", '{ size = 3 }\nsize = 3', "attributes.size", "has the same name as the key size; remove the "
+                                                                    "attribute"))),
     *(('name = "Accuracy"', f'name = "Accuracy"\n{key} = {value}', f"metric[0].{key}", says) for key, value, says in (
         ("title", '""', "is empty"), ("title", '"a\\u202eb"', "invisible characters"),
         ("title", f'"{"x" * 61}"', "longer than 60"),
@@ -90,9 +93,10 @@ def test_options_are_merged_as_long_as_the_format_stays():
     ("manifest = 1", "manifest = true", "manifest", "not true"),
     ("manifest = 1", "manifest = 1.0", "manifest", "not 1.0"),
     ("[submission]", "[submission", "", "not TOML"),
-    ("[submission]", ".".join("a" * 1200) + " = 1", "", "has more than 1000 dots; break it"),
+    ("[submission]", ".".join("a" * 1200) + " = 1", "", "has more than 1000 dots; write it as several lines"),
     ('system = "a"', 'system = "a"\nversion = 2', "submit[0].version", "expected text in quotes, not 2"),
-    ('system = "a"', 'system = "a"\nheader = true', "submit[0].header", "go into options = { header = ... }"),
+    ('system = "a"', 'system = "a"\nheader = true', "submit[0].header", "write an option of the format or metric as "
+                                                                        "options = { header = ... }"),
     ('system = "a"', 'system = "a"\nlate = "yes"', "submit[0].late", "expected true or false, not 'yes'"),
     ('format = "labels"', 'format = "labels"\nfacets = "x"', "test_set[0].facets", "expected a list, not 'x'"),
     ('system = "a"', 'system = "a"\noptions = ["a"]', "submit[0].options", "expected a table, not a list"),

@@ -109,7 +109,7 @@ def test_answers_without_a_score_cannot_be_ranked():
 
 @pytest.mark.parametrize("options", [{"ties": "include"}, {"seed": 3}, {"threshold": 1, "ties": "exclude"}])
 def test_ties_are_broken_among_the_best_only(options):
-    with pytest.raises(InputError, match="options 'ties' and 'seed' of SetP break ties among the 'best'"):
+    with pytest.raises(InputError, match="options 'ties' and 'seed' of SetP need the option 'best'"):
         SetP(**options)
 
 

@@ -28,7 +28,7 @@ def test_an_item_without_a_score_has_no_worst_one(task):
     """Without the last item, deviations from the mean are -5, 4, 1 and -4, -1, 5 thirds: r is 21 / 42."""
     (row,) = task("drop").json
     assert row["score"] == pytest.approx(0.5)
-    assert "item 'd': has no answer, and Pearson no worst value" in task("worst", exit_code=3).stderr
+    assert "item 'd': it has no answer, and Pearson has no worst value" in task("worst", exit_code=3).stderr
 
 
 def test_correlations_are_no_averages_over_runs(task):

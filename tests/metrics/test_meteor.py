@@ -115,7 +115,7 @@ def replaced(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(("script", "says"), [
     ("echo 'Exception in thread main: out of memory' >&2; exit 1", "at segment 1: Exception in thread main"),
-    ("read line; echo 1 2 3; sleep 60", "METEOR ended at segment 1: 1 2 3"),
+    ("read line; echo 1 2 3; sleep 60", "the METEOR program stopped at segment 1: 1 2 3"),
     ("exec sleep 60", "it took too long"),
 ])
 def test_a_program_that_fails_or_hangs_is_ended_with_an_error(replaced, monkeypatch, script, says):

@@ -36,10 +36,10 @@ def test_the_matrix_is_that_of_the_other_metric(name):
 
 @pytest.mark.parametrize(("of", "columns", "says"), [
     ("SpamF", ["a"], "unknown metric 'SpamF'"),
-    ("SpanF", ["a", "b"], "needs a column for each of true_positives, predicted, gold, which SpanF counts"),
-    ("MCC", ["a", "b"], "'MCC', whose statistics do not add up"),
-    ("Spearman", ["a", "b"], "'Spearman', whose statistics do not add up"),
-    ('Recorded(of="Accuracy", columns=[a, b])', ["a", "b"], "whose statistics do not add up"),
+    ("SpanF", ["a", "b"], "needs one column for each statistic of SpanF: true_positives, predicted, gold"),
+    ("MCC", ["a", "b"], "'MCC', but the statistics of this metric cannot be summed"),
+    ("Spearman", ["a", "b"], "'Spearman', but the statistics of this metric cannot be summed"),
+    ('Recorded(of="Accuracy", columns=[a, b])', ["a", "b"], "but the statistics of this metric cannot be summed"),
 ])
 def test_what_is_no_such_metric_is_refused(of, columns, says):
     with pytest.raises(RegistryError, match=re.escape(says)):

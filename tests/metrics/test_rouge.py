@@ -88,6 +88,6 @@ def test_an_empty_sentence_mark_is_refused():
 
 def test_a_segment_that_would_take_all_memory_is_refused():
     item, answer = Item("7", {"gold": "a " * 10_000}), Answer("7", "a " * 10_000)
-    with pytest.raises(InputError, match="item '7': a segment of 10,000 words is too long"):
+    with pytest.raises(InputError, match="item '7': the segment has 10,000 words, which is too long"):
         ROUGE(variant="L").statistics(item, answer)
     assert ROUGE(variant=1).statistics(item, answer) == (1, 1)

@@ -57,7 +57,7 @@ def test_scores_are_vectorized_and_undefined_ones_are_nan():
 
 @pytest.mark.parametrize("metric", [Mean(), MAE(), RMSE(), Perplexity(), BitsPerCharacter()])
 def test_an_item_without_an_answer_has_no_worst_value_but_a_declared_one(metric):
-    with pytest.raises(InputError, match=f"item 'i': has no answer, and {metric.name} no worst value"):
+    with pytest.raises(InputError, match=f"item 'i': it has no answer, and {metric.name} has no worst value"):
         metric.statistics(Item("i", 1.0), None)
     assert Mean(worst=0.0).statistics(Item("i", None), None) == (0, 1)
 

@@ -84,6 +84,6 @@ def test_marks_of_sclite_are_refused_in_references(metric, mark):
     with pytest.raises(InputError) as refused:
         metric.check_gold(items)
     assert refused.value.item == "2"
-    assert f"the mark {mark!r} of sclite" in refused.value.message
+    assert f"the reference has {mark!r}, which marks alternative or optional words for sclite" in refused.value.message
     plain = [Item("1", {"gold": "a / b {c} (laughs) {d/e} 10 %"})]
     metric.check_gold(plain)

@@ -68,7 +68,7 @@ def test_words_in_silence_are_insertions(metric, rate):
 
 @pytest.mark.parametrize("metric", ["BLEU", "chrF", "TER", "ROUGE"])
 def test_other_metrics_refuse_an_item_without_any_reference(metric):
-    with pytest.raises(InputError, match=r"the gold: item '1': the reference is blank, which \w+ cannot score; leave"):
+    with pytest.raises(InputError, match=r"the gold: item '1': the reference is blank, so \w+ is undefined; remove"):
         registry.evaluate(["a b", " "], {"x": ["a", "b"], "y": ["b", "b"]}, metric=metric)
 
 
@@ -86,7 +86,7 @@ def test_a_list_for_each_reference_is_refused(n_items):
              ["go home", "we go home now", "home we go"], ["stop", "do stop", "please stop it"]][:n_items]
     system = ["a cat sat", "it rains now", "we go home", "stop it"][:n_items]
     assert registry.evaluate(golds, {"x": system, "y": system[::-1]}, metric="chrF").scores["x"] > 50
-    with pytest.raises(InputError, match=r"seem to be one for each reference; give one for each item"):
+    with pytest.raises(InputError, match=r"seem to be one list per reference; pass one list per item"):
         registry.evaluate([list(texts) for texts in zip(*golds, strict=True)], {"x": system, "y": system[::-1]},
                           metric="chrF")
 

@@ -157,30 +157,31 @@ OPEN = {  # files, the gold first; options that the question shows
     "a label that no system gives": ([rows(IDS, ["NA", *GOLD[1:]]), rows(IDS, ["yes", *A[1:]])], ["--label 2"]),
 }
 REFUSED = {  # files, the gold first; the beginning of the path, and what the message says
-    "an item less": ([rows(IDS, GOLD), rows(IDS[:23], A[:23])], "system1: item 'q23': there is no answer to it"),
-    "a line less": (["\n".join(GOLD), "\n".join(A[1:])], "23 rows where the gold has 24 items"),
+    "an item less": ([rows(IDS, GOLD), rows(IDS[:23], A[:23])], "system1: item 'q23': it has no answer"),
+    "a line less": (["\n".join(GOLD), "\n".join(A[1:])], "the file has 23 rows, but the gold has 24 items"),
     "letter case": ([rows(IDS, GOLD), rows(IDS, [label.upper() for label in A])], "fold_case=true"),
     "other items": ([rows(IDS, GOLD), rows(WORDS, A)], "not in the gold"),
-    "other tokens": ([tagged(SPANS), tagged(SPANS).replace("w", "v")], "token 1 is 'v0', the gold's 'w0'"),
+    "other tokens": ([tagged(SPANS), tagged(SPANS).replace("w", "v")], "token 1 is 'v0', but the gold token is 'w0'"),
     "unusual tags": ([tagged([tag.replace("-", "_") for tag in SPANS])] * 2, "write 'B-PER'"),
     "no gold of some items": ([rows(IDS, [g * (n % 3 > 0) for n, g in enumerate(GOLD)]), rows(IDS, A)],
                               "column '2' is empty in 8 of 24 rows"),
     "a quote that is open": ([rows(IDS, GOLD, separator=","), rows(IDS, ['"yes'] * 24, separator=",")], "system1"),
     "bars": ([rows(IDS, GOLD, separator="|"), rows(IDS, A, separator="|")], "looks like columns with '|' between them"),
-    "a run that is none": ([QRELS, RUN.replace("d1 1 8", "d1 1 nan", 1)], "system1:2: 'q00 Q0 d1 1 nan x' is no line"),
+    "a run that is none": ([QRELS, RUN.replace("d1 1 8", "d1 1 nan", 1)], "system1:2: 'q00 Q0 d1 1 nan x' does not "
+                                                                          "have the format"),
     "nothing": (["", rows(IDS, A)], "the file is empty"),
     "an archive": (["PK\x03\x04\0\0", rows(IDS, A)], "a zip archive"),
     "deep JSON": (['{"a": ' * 9999, lines(id=IDS, label=A)], "looks like JSON"),
     "items within an object": ([json.dumps({"config": {"n": 1}, "eval": {i: {"label": g} for i, g in zip(
-        IDS, GOLD, strict=True)}})] * 2, "the 24 entries of 'eval' (beside 'config')"),
+        IDS, GOLD, strict=True)}})] * 2, "the 24 entries of 'eval' (other keys: 'config')"),
     "SQuAD": ([json.dumps({"data": [{"paragraphs": [{"qas": []}]}], "version": "1.1"}), json.dumps({"q": "near"})],
               "the 1 entries of 'data'"),
     "names before text": (["".join(f"{i} {text}\n" for i, text in zip(IDS, texts, strict=True)) for texts in (
-        SENTENCES, OTHERS)], "each line begins with a name that all files have"),
+        SENTENCES, OTHERS)], "each line begins with the same name in all files"),
     "tags in text": (["".join(f"<t> {text} </t>\n" for text in texts) for texts in (SENTENCES, OTHERS)],
                      "tags such as <t>"),
     "labels after text": (["".join(f"{text} {label}\n" for text, label in zip(SENTENCES, labels, strict=True))
-                           for labels in (["x"] * 24, GOLD)], "often differ in the last word only"),
+                           for labels in (["x"] * 24, GOLD)], "often differ only in the last word"),
     "RTTM": (["".join(f"SPEAKER abj 1 {n}.50 1.25 <NA> <NA> spk{n % 2} <NA> <NA>\n" for n in N)] * 2, "gold"),
     "an item twice": ([rows([*IDS, "q00"], [*GOLD, "no"], header=("id", "label")), rows(IDS, A)],
                       "'q00' is in lines 2 and 26"),

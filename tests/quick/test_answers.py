@@ -111,7 +111,7 @@ def test_one_question_shows_options_that_answer_it(name, layout):
     assert {*options} <= {*asked.value.options}
     assert "Add" in str(asked.value) or "add" in str(asked.value)
     options = [*asked.value.options]
-    if "an option for each" in str(asked.value):
+    if "one option for each question" in str(asked.value):
         options = [f"{one} {other}" for n, one in enumerate(options) for other in options[n + 1:]]
     told = set()
     for option in options:
@@ -119,7 +119,7 @@ def test_one_question_shows_options_that_answer_it(name, layout):
             told.add(declared(make(paths[1:], asked_by(option, str(paths[0])))))
         except InputError as error:
             told.add(str(error))
-    assert len(told) == len(options) or (len(told) > 1 and "an option for each" in str(asked.value))
+    assert len(told) == len(options) or (len(told) > 1 and "one option for each question" in str(asked.value))
     assert str(asked.value) not in told
 
 
@@ -168,9 +168,9 @@ def test_columns_are_named_by_options(layout):
     assert gold.columns == system.columns == ("label", "item")
     with pytest.raises(InputError, match=r"no column 'x'; columns: 1='yes', 2='q00'"):
         read(paths, item=("x",))
-    with pytest.raises(InputError, match="exclude each other"):
+    with pytest.raises(InputError, match="cannot be combined"):
         read(paths, label=("1",), score=("1",))
-    with pytest.raises(InputError, match="exclude each other"):
+    with pytest.raises(InputError, match="cannot be combined"):
         read(paths, item=("1",), in_order=True)
 
 
@@ -184,7 +184,7 @@ def test_rows_of_tables_may_be_in_order(layout):
 def test_files_without_names_are_read_in_order_if_that_is_said(layout):
     """A system whose texts differ: the error names the option, and then rows are numbered."""
     paths = layout([rows(SENTENCES, GOLD), rows([f"{SENTENCES[0]} .", *SENTENCES[1:]], A)])
-    with pytest.raises(InputError, match="say --in-order"):
+    with pytest.raises(InputError, match="add --in-order"):
         read(paths)
     made = read(paths, in_order=True, label=("2",))
     assert [reader.item for reader in readers(made)] == ["", ""]
@@ -197,7 +197,7 @@ def test_the_gold_is_a_system_too_only_if_it_has_answers(layout):
     assert [one["system"] for one in made.folder.tables["submit"]] == ["gold", "system1"]
     assert (readers(made)[0].label, readers(made)[1].label) == ("gold", "prediction")
     alone = layout([lines(id=IDS, gold=GOLD), lines(id=IDS, prediction=B)])
-    with pytest.raises(InputError, match="is the gold, and a system as well; name it once"):
+    with pytest.raises(InputError, match="is named both as the gold and as a system, but has no column"):
         make(alone, Request(gold=str(alone[0])))
 
 
@@ -208,10 +208,11 @@ def test_a_copy_of_the_gold_that_differs_is_named(layout):
         make(paths, Request(gold=str(paths[0])))
     assert (refused.value.path, refused.value.line, refused.value.item) == (str(paths[2]), 5, "q04")
     assert f"{SENTENCES[4]}e" in str(refused.value)
-    assert "in the gold" in str(refused.value)
+    assert "write the same gold into all files" in str(refused.value)
 
 
-@pytest.mark.parametrize(("key", "says"), [("", "has no name in the column of items"), ("mean", "is called 'mean'")])
+@pytest.mark.parametrize(("key", "says"), [
+    ("", "the last row has no item name"), ("mean", "because its name is 'mean'")])
 def test_a_row_of_means_is_named(key, says, layout):
     table = rows(range(24), SENTENCES, OTHERS, [0.5] * 24, header=("", "actual", "transcription", "x"), separator=",")
     paths = layout([table, f"{table}{key},,,0.5\n"])
@@ -240,7 +241,7 @@ def test_documents_are_the_units(layout):
     documents = [f"d{n // 2}" for n in range(24)]
     made = read(layout([rows(IDS, GOLD, documents, header=("item", "label", "document")), rows(IDS, A)]))
     assert made.folder.tables["test_set"][0]["cluster"] == "document"
-    assert any("documents are the units" in note for note in made.notes)
+    assert any("tests use documents as units" in note for note in made.notes)
 
 
 def test_blank_labels_are_no_answers_if_items_may_lack_them(layout):
@@ -269,7 +270,7 @@ def test_columns_of_tags(layout):
     made = make(paths, Request(gold=str(paths[0]), label=("3", "4")))
     gold, system = readers(made)
     assert [reader.columns.index(reader.label) for reader in (gold, system)] == [2, 3]
-    with pytest.raises(QuestionError, match="named as the gold and as a system"):
+    with pytest.raises(QuestionError, match="one file is both the gold and a system"):
         make(paths, Request(gold=str(paths[0])))
 
 
@@ -308,7 +309,7 @@ def test_items_in_another_order_are_not_read_in_order(layout, registry):
     assert "--in-order" not in registry("quick", "--gold", gold, system, exit_code=None).stderr
     told = registry("quick", "--gold", gold, system, "--label", "label", "--in-order", exit_code=None)
     assert told.exit_code != 0
-    assert "column 'id' names the gold's items in another order" in told.stderr
+    assert "column 'id' has the items of the gold in another order" in told.stderr
 
 
 def answer_questions(paths, choice, **asked):

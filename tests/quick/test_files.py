@@ -103,7 +103,7 @@ def test_of_several_files_in_each_folder_one_question(folder):
     assert systems(made) == ["a", "b"]
     assert {note.rpartition(": ")[2] for note in made.notes if note.startswith("not read")} == {"score.csv", "p.check"}
     folder({f"out/{team}/p.score.tsv": OURS for team in "ab"})
-    with pytest.raises(QuestionError, match="3 files in ") as question:
+    with pytest.raises(QuestionError, match="has 3 files; expected one file in each folder") as question:
         make([path / "out"], asked)
     patterns = [option.strip("'") for option in question.value.options]
     assert [Path(pattern).name for pattern in patterns] == ["p.score.tsv", "p.tsv"]
@@ -146,7 +146,7 @@ def test_systems_are_called_by_what_distinguishes_them(folder):
         "Online-A", "Online-B"]
     assert name_systems([Path("arcada"), Path("mic-cis.txt")]) == ["arcada", "mic-cis"]
     path = folder({"gold.tsv": LABELS, "a.tsv": OURS, "a.txt": OURS, "b.txt": OURS})
-    with pytest.raises(InputError, match="would be called 'a'"):
+    with pytest.raises(InputError, match="would get the name 'a'"):
         make([path / name for name in ("a.tsv", "a.txt", "b.txt")], Request(gold=str(path / "gold.tsv")))
 
 
@@ -163,5 +163,5 @@ def test_runs_of_a_system(ending, folder):
         ("x", f"systems/x/{{run}}{ending}"), ("y", f"systems/y/{{run}}{ending}")]
     assert made.folder.tables["significance"]["test"] == "crossed"
     assert made.folder.files[f"systems/x/1{ending}"] == rows(IDS, B).encode()
-    with pytest.raises(InputError, match="no two systems' files differ"):
+    with pytest.raises(InputError, match="needs file names that differ only in a number"):
         make(paths[::2], Request(gold=asked.gold, runs="fixed"))

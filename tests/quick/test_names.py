@@ -37,8 +37,8 @@ def test_characters_that_no_name_has_are_replaced(registry, tmp_path):
 
 
 @pytest.mark.parametrize(("file", "says"), [
-    ("a\u200bb.tsv", r"'a\u200bb.tsv' has an invisible character; rename it"),
-    ("a_b.tsv", "subs/a_b.tsv: would be called 'a_b', as subs/a@b.tsv is; give the files different names")])
+    ("a\u200bb.tsv", r"'a\u200bb.tsv' has an invisible character; rename the file"),
+    ("a_b.tsv", "subs/a_b.tsv: this system would get the name 'a_b', like subs/a@b.tsv; rename one of the two files")])
 def test_files_whose_names_make_no_name_are_named(registry, tmp_path, file, says):
     write(tmp_path, {"gold.tsv": GOLD, f"subs/{file}": GOLD, "subs/a@b.tsv": GOLD})
     assert says in registry("new", "t", "--gold", "gold.tsv", "subs", exit_code=3).stderr
@@ -47,8 +47,8 @@ def test_files_whose_names_make_no_name_are_named(registry, tmp_path, file, says
 
 @pytest.mark.parametrize(("task", "remedy"), [
     ("Größe", "; use Grosse\n"), ("my task", "; use my_task\n"), ("tasks/a", "; use a and --to for the folder\n"),
-    (".hidden", "; use hidden\n"), ("..", "letter or digit first\n"), ("模型", "letter or digit first\n"),
-    ("", "letter or digit first\n")])
+    (".hidden", "; use hidden\n"), ("..", "begin with a letter or digit\n"), ("模型", "begin with a letter or digit\n"),
+    ("", "begin with a letter or digit\n")])
 def test_an_invalid_id_is_refused_before_anything_is_written(registry, tmp_path, task, remedy):
     write(tmp_path, {"gold.tsv": GOLD, "a.tsv": GOLD, "b.tsv": GOLD})
     files = ("--gold", "gold.tsv", "a.tsv", "b.tsv")
@@ -69,4 +69,5 @@ def test_ids_of_test_sets_have_no_accents(registry, tmp_path):
     assert {row["test_set"] for row in boards} == {"fur", "a_b", "Cplus", "7"}
     (tmp_path / "gold.tsv").write_text((tmp_path / "gold.tsv").read_text().replace("für", "日本"))
     refused = registry("new", "u", "--gold", "gold.tsv", "--by", "split", "a.tsv", "b.tsv", exit_code=3).stderr
-    assert "the test set '日本' has no letter from a to z and no digit, of which ids are made; rename it\n" in refused
+    assert ("the name of the test set '日本' has no letter from a to z and no digit, so it cannot make an id; rename "
+            "the test set\n") in refused

@@ -58,7 +58,7 @@ def test_logs_that_repeat_the_gold(settings, gold, output, in_list, layout):
             f"The sum is {2 * n + k * (n % 3 == 0)}" for n in range(24))) for k in (0, 1, 2)], "aspen")
     with pytest.raises(QuestionError) as question:
         make(paths, Request())
-    assert f"repeat the gold in column {gold!r} and have the systems' answers in column {output!r}" in str(
+    assert f"have the gold in column {gold!r} and the systems' answers in column {output!r}" in str(
         question.value)
     assert any("--score" in option for option in question.value.options)
     with pytest.raises(InputError) as refused:
@@ -77,7 +77,7 @@ def test_labels_and_texts_need_a_gold(layout):
     for files in ([rows(IDS, GOLD), rows(IDS, A)], ["\n".join(SENTENCES), "\n".join(OTHERS)], [
             lines(id=IDS, label=GOLD), lines(id=IDS, label=A)]):
         assert options_of(layout(files, "reference"))[0].startswith("--gold ")
-    with pytest.raises(InputError, match="name its file: --gold FILE"):
+    with pytest.raises(InputError, match="name the gold file with --gold FILE"):
         make(layout([rows(IDS, GOLD)] * 2, "reference"), Request(label=("2",)))
 
 
@@ -123,10 +123,11 @@ def test_one_table_of_candidates(layout):
 @pytest.mark.parametrize(("text", "says"), [
     (table(("Model", "gsm8k", "arc"), IDS, RATED, RATED_A), "each row seems to be a system, because column 'Model'"),
     (table(("id", "R1", "R2", "RL"), IDS, RATED, RATED_A, RATED), "columns seem to be measures"),
-    (table(("id", "gold", "a"), IDS, GOLD, [f"w{n}" for n in range(24)]), "no other column has such values"),
-    (table(("id", "f1", "a"), [*range(23), "mean"], HALVES, RATED), "the last row is called 'mean'"),
-    (table(("model", "item", "said"), ["x"] * 24 + ["y"] * 24, IDS * 2, [*A, *B]), "name the gold: --gold FILE"),
-    (table(("id", "gold", "a"), IDS, HALVES, [*HALVES[1:], "error"]), "no other column has such values")])
+    (table(("id", "gold", "a"), IDS, GOLD, [f"w{n}" for n in range(24)]), "no other column has similar values"),
+    (table(("id", "f1", "a"), [*range(23), "mean"], HALVES, RATED),
+     "the last row seems to be a summary, because its name is 'mean'"),
+    (table(("model", "item", "said"), ["x"] * 24 + ["y"] * 24, IDS * 2, [*A, *B]), "name the gold with --gold FILE"),
+    (table(("id", "gold", "a"), IDS, HALVES, [*HALVES[1:], "error"]), "no other column has similar values")])
 def test_one_table_is_refused(text, says, layout):
     with pytest.raises(InputError, match=says):
         make(layout([text], "all.csv"), Request())
@@ -185,7 +186,7 @@ def test_rows_of_means_or_sums_are_refused_whatever_they_are_called(name, column
     (table,) = layout([f"{column},aspen,birch\n" + "".join(",".join(map(str, row)) + "\n" for row in rows)])
     outcome = registry("quick", table, "--option", "better=higher", exit_code=None)
     assert outcome.exit_code != 0
-    assert "remove it" in outcome.stderr
+    assert "remove the row" in outcome.stderr
 
 
 @pytest.mark.parametrize(("file", "asks"), [

@@ -177,7 +177,7 @@ def test_metrics_of_a_long_table_have_a_board_each(folder, scores):
     board = scores([paths["all.csv"]], "--by metric")
     assert board == {("f1", "x"): sum(HALVES) / 8 / N, ("em", "x"): sum(CORRECT) / N,
                      ("f1", "y"): sum(RATED) / 8 / N, ("em", "y"): sum(FEWER) / N}
-    with pytest.raises(InputError, match="write a file for each measure"):
+    with pytest.raises(InputError, match="write a separate file for each measure"):
         make([paths["mixed.csv"]], Request(by="metric"))
 
 
@@ -230,8 +230,8 @@ def test_columns_of_other_measures_are_refused(column, cells, says, folder):
 
 
 @pytest.mark.parametrize(("options", "says"), [
-    ("--by nope", "nope"), ("--pool nope", "--pool nope: no such column"), ("--sets ;", "no label has this mark"),
-    ("--system label", "--system names columns of one table")])
+    ("--by nope", "nope"), ("--pool nope", "--pool nope: no such column"), ("--sets ;", "no label contains ';'"),
+    ("--system label", "--system names columns, and works only if one table has all systems")])
 def test_options_without_an_effect_are_refused(options, says, folder):
     paths = write(folder({}), {"gold.csv": csv(IDS, GOLD, header=("id", "label")),
                                "a.csv": csv(IDS, A, header=("id", "label"))})
@@ -272,7 +272,7 @@ def test_answers_of_several_systems_in_a_file_beside_the_gold(folder, scores):
 def test_another_gold_in_a_system_s_rows_is_refused(folder):
     golds = [*GOLD, *GOLD[:3], "no", *GOLD[4:]]
     paths = write(folder({}), {"all.csv": long(IDS * 2, golds, [*A, *B], header=("item", "gold", "prediction"))})
-    with pytest.raises(InputError, match="all files need the same gold"):
+    with pytest.raises(InputError, match="write the same gold into all files"):
         make([*paths.values()], Request())
 
 
@@ -344,7 +344,7 @@ FAULTS = {  # files, what is named, and what the message gives
     "spans in columns": ({"gold.tsv": rows(IDS, range(N), range(3, N + 3), ["X"] * N, header=(
         "id", "start", "end", "type"))} | {"a.tsv": ""}, "a.tsv", "--as spans --item id --option separator=tab"),
     "comparisons": ({"a.csv": csv(IDS, ["x"] * N, ["y"] * N, ["x"] * N, header=("id", "model_a", "model_b", "winner"))},
-                    None, "comparisons of two systems"),
+                    None, "pairwise judgments of two systems"),
 }
 
 

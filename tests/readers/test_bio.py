@@ -66,7 +66,7 @@ def test_every_scheme_reads_back_what_it_writes(sentence, scheme, invalid_tags):
     (["B-A", "I-B", "E-B"], "bioes", 2, [Span(0, 1, "A"), Span(1, 3, "B")]),
 ])
 def test_invalid_transitions_are_refused_with_their_line_or_begin_a_span(tags, scheme, line, lenient):
-    with pytest.raises(InputError, match=f"under the scheme {scheme}") as caught:
+    with pytest.raises(InputError, match=f"in the scheme {scheme}") as caught:
         read(tags, scheme)
     assert caught.value.line == line
     assert read(tags, scheme, invalid_tags="begin") == lenient
@@ -75,7 +75,7 @@ def test_invalid_transitions_are_refused_with_their_line_or_begin_a_span(tags, s
 @pytest.mark.parametrize("tag", ["A", "X-A", "B-", "B", "O-A", "E-A", "b-A", "O-"])
 def test_what_is_no_tag_of_the_scheme_is_refused_even_leniently(tag):
     for invalid_tags in ("reject", "begin"):
-        with pytest.raises(InputError, match="is neither O nor one of B, I with"):
+        with pytest.raises(InputError, match="is not valid; expected O, or B-TYPE, I-TYPE"):
             read([tag], invalid_tags=invalid_tags)
 
 
@@ -89,7 +89,7 @@ def test_comments_name_sentences_and_give_attributes():
 def test_a_token_in_another_normal_form_is_named_as_that():
     reader = Bio(scheme="iob2")
     (gold,), (answer,) = (reader.read_answers(Document("f", f"{token}\tO\n".encode())) for token in ("é", "e\u0301"))
-    assert reader.mismatch(gold.value, answer.value)[1].endswith("the same in another Unicode normal form")
+    assert reader.mismatch(gold.value, answer.value)[1].endswith("; only the Unicode normal form (NFC or NFD) differs")
 
 
 def test_a_line_that_begins_a_document_is_no_sentence():
@@ -124,7 +124,7 @@ def test_sentences_without_a_name_are_numbered():
 
 
 @pytest.mark.parametrize(("text", "says"), [
-    ("x O\n", "1 column where 2 are expected"), ("x\tO\tO\n", "3 columns"), ("x\t\n", "the tag is empty"),
+    ("x O\n", "the line has 1 column; expected 2"), ("x\tO\tO\n", "3 columns"), ("x\t\n", "the tag is empty"),
     ("\tO\n", "the token is empty"), ("# only a comment\n", "column"),
 ])
 def test_broken_lines_are_named(text, says):
@@ -134,7 +134,7 @@ def test_broken_lines_are_named(text, says):
 
 
 def test_a_name_that_is_empty_is_none():
-    with pytest.raises(InputError, match="id is empty") as caught:
+    with pytest.raises(InputError, match="the comment 'id' is empty") as caught:
         Bio(scheme="iob2", comment="#").read_answers(Document("f", b"x\tO\n\n# id =\ny\tO\n"))
     assert caught.value.line == 3
 
@@ -225,10 +225,11 @@ def test_text_that_is_not_the_golds_or_spans_that_are_not_within_its_items_are_r
         answers = reader.assign(items, reader.read_answers(Document("f", text)), "f")
         return [sorted((s.start, s.end, s.type) for s in answer.value.spans) for answer in answers]
 
-    with pytest.raises(InputError, match="f:2: 3 tokens where the gold has 4, and the texts differ from here on "
-                                         r"\(item '1'\); every token needs its line"):
+    with pytest.raises(InputError, match="f:2: the file has 3 tokens, but the gold has 4, and the first different "
+                                         "token is here, "
+                                         r"in item '1'; write one line for each token of the gold"):
         cut(b"a\tO\nc\tO\nd\tO\n")
-    with pytest.raises(InputError, match="f:5: 5 tokens where the gold has 4;"):
+    with pytest.raises(InputError, match="f:5: the file has 5 tokens, but the gold has 4;"):
         cut(b"a\tO\nb\tO\nc\tO\nd\tO\ne\tO\n")
     crossing = b"a\tO\nb\tB-X\nc\tI-X\nd\tI-X\n"
     with pytest.raises(InputError, match="f:2: a span of type 'X' begins in the gold's item '1' and ends after it"):
@@ -244,13 +245,15 @@ def test_a_submission_may_have_tags_alone():
         found = reader.assign(items, reader.read_answers(Document("f", text)), "f")
         assert [sorted(answer.value.spans) for answer in found] == [[Span(0, 2, "X")], []]
         assert all(reader.mismatch(i.gold, a.value) is None for i, a in zip(items, found, strict=True))
-    with pytest.raises(InputError, match="the gold needs a column of tokens"):
+    with pytest.raises(InputError, match="the gold has no column of tokens"):
         reader.read_gold({"gold": Document("g", text)})
 
 
 @pytest.mark.parametrize(("options", "says"), [
     ({"columns": ["token", "label"], "label": "3"}, "no column '3'"), ({"label": "-3"}, "no column '-3'"),
-    ({"item": "document"}, "which begin a document"), ({"document": "newdoc"}, "set 'comment', which begins a comment"),
+    ({"item": "document"}, "needs a mark of where documents begin"), ({"document": "newdoc"}, "also set the option "
+                                                                                              "'comment', the text "
+                                                                                              "that begins a comment"),
     ({"sentence_end": ["MISC"]}, "must be a column and the value"),
     ({"columns": [], "token": "1", "label": "tag"}, "no column 'tag'"),
 ])
@@ -260,9 +263,9 @@ def test_options_that_contradict_each_other_are_refused(options, says):
 
 
 @pytest.mark.parametrize(("text", "options", "says"), [
-    (b"# a\nword\ttag\nx\tO\n", {"header": True, "comment": "#"}, "f:2: the header names no column 'label'"),
-    (b"token\tlabel\n", {"header": True}, "f: no sentence in this file"),
-    (b"x\tO\n", {"columns": [], "label": "3", "token": "1"}, "f:1: no column 3 of 2"),
+    (b"# a\nword\ttag\nx\tO\n", {"header": True, "comment": "#"}, "f:2: the header has no column 'label'"),
+    (b"token\tlabel\n", {"header": True}, "f: the file has no sentence"),
+    (b"x\tO\n", {"columns": [], "label": "3", "token": "1"}, "f:1: column '3' is not among the 2 columns"),
 ])
 def test_columns_that_are_not_there_are_named(text, options, says):
     with pytest.raises(InputError, match=says):
@@ -271,7 +274,7 @@ def test_columns_that_are_not_there_are_named(text, options, says):
 
 def test_a_document_has_a_name_and_a_text_has_tokens():
     named = Bio(scheme="iob2", comment="# ", comments="anywhere", document="doc", item="document")
-    with pytest.raises(InputError, match="f:2: the name of the item is empty; give it one"):
+    with pytest.raises(InputError, match="f:2: the name of the item is empty; write a name"):
         named.read_answers(Document("f", b"# doc = \nw\tO\n"))
     problems = Problems(1)
     text = Document("f", b"TOKEN\tTAG\n", problems)
@@ -293,7 +296,7 @@ def test_a_gold_span_that_sentence_end_would_cut_is_refused(options, tags, is_cu
     reader = Bio.build({"scheme": "iob2", "header": True, "token": "TOKEN", "label": "TAG",
                         "sentence_end": ["MISC", "EndOfSentence"], **options})
     if is_cut:
-        with pytest.raises(InputError, match=r"g:4: the span of type 'loc' continues after the end of its sentence"):
+        with pytest.raises(InputError, match=r"g:4: the span of type 'loc' continues after the sentence end"):
             reader.read_gold(gold)
     else:
         assert len(reader.read_gold(gold)) == 2

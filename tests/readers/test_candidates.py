@@ -45,17 +45,17 @@ def test_ascending_scores_are_kept_as_their_negatives_so_that_higher_is_better()
 
 
 @pytest.mark.parametrize(("options", "text", "message"), [
-    ({"score": "c"}, TABLE, "f.csv:1: the header names no column 'c'"),
+    ({"score": "c"}, TABLE, "f.csv:1: the header has no column 'c'"),
     ({"score": "a"}, TABLE.replace("3.5", "inf"), "f.csv:2: item 'Frage stellen': 'a' is 'inf'; expected a finite"),
     ({"score": "a"}, TABLE.replace("3.5", "1_0"), "'a' is '1_0'"),
     ({"score": "a"}, TABLE.replace("3.5", "1e999"), "'a' is '1e999'"),
     ({"score": "b", "unscored": "NA"}, TABLE, "f.csv:3: item 'Jahr sagen': 'b' is ''"),
-    ({"score": "a"}, TABLE.replace(",2,", ","), "f.csv:2: 5 cells where the header names 6"),
-    ({"score": "a"}, TABLE.replace("Jahr", ""), "f.csv:3: a cell of the candidate's name is empty"),
+    ({"score": "a"}, TABLE.replace(",2,", ","), "f.csv:2: the line has 5 cells, but the header has 6"),
+    ({"score": "a"}, TABLE.replace("Jahr", ""), "f.csv:3: a cell of the candidate's name (option 'item': "),
     ({"score": "a"}, TABLE.replace("Jahr", "Ja\u200bhr"), "a control or invisible character"),
-    ({"score": "a"}, TABLE.partition("\n")[0], "no candidate in this file"),
-    ({"score": "a"}, TABLE.replace("text", "a"), "the header names the column 'a' twice"),
-    ({}, TABLE, "needs the option 'score'"),
+    ({"score": "a"}, TABLE.partition("\n")[0], "the file has no candidate"),
+    ({"score": "a"}, TABLE.replace("text", "a"), "the header has the column 'a' twice; rename one"),
+    ({}, TABLE, "needs scores; name their column with the option 'score'"),
 ])
 def test_what_is_wrong_with_a_submission_is_refused_with_its_place(options, text, message):
     with pytest.raises(InputError) as caught:
@@ -72,7 +72,7 @@ def test_a_flag_that_is_neither_true_nor_false_is_refused():
     ({"item": []}, "must name one or more columns"),
     ({"item": ["noun", "noun"]}, "each once"),
     ({"true": ["ja", "nein"]}, "both have 'nein'"),
-    ({"true": []}, "must name one flag or more"),
+    ({"true": []}, "must each list at least one value"),
 ])
 def test_options_that_make_no_sense_are_refused(options, message):
     with pytest.raises(InputError, match=message):

@@ -57,7 +57,7 @@ def test_sentences_without_a_name_are_numbered_and_line_ends_may_be_crlf():
 
 
 def test_a_name_that_is_empty_is_none():
-    with pytest.raises(InputError, match="the sentence's sent_id is empty") as caught:
+    with pytest.raises(InputError, match="the comment 'sent_id' is empty") as caught:
         gold(TREE.replace("# sent_id = s2", "# sent_id ="))
     assert caught.value.line == 16
 
@@ -72,25 +72,25 @@ LINE = "{}\tform\t_\t_\t_\t_\t{}\tdep\t_\t_"
 
 
 @pytest.mark.parametrize(("lines", "at", "message"), [
-    (["1\tform\t_"], 1, "3 columns where 10 are expected"),
-    ([LINE.format(1, 0), LINE.format(3, 1)], 2, "ID '3' is not valid here; expected word 2"),
-    ([LINE.format("01", 0)], 1, "ID '01' is not valid here; expected word 1"),
-    ([LINE.format("1-2", "_"), LINE.format(1, 0), LINE.format("2-3", "_")], 3, "ID '2-3' begins within another"),
-    ([LINE.format("2-1", "_")], 1, "ID '2-1' is not valid here"),
+    (["1\tform\t_"], 1, "the line has 3 columns; expected 10"),
+    ([LINE.format(1, 0), LINE.format(3, 1)], 2, "the ID is '3'; expected 2, the number of the next word"),
+    ([LINE.format("01", 0)], 1, "the ID is '01'; expected 1, the number of the next word"),
+    ([LINE.format("1-2", "_"), LINE.format(1, 0), LINE.format("2-3", "_")], 3, "ID '2-3' begins within the previous"),
+    ([LINE.format("2-1", "_")], 1, "the ID is '2-1'; expected 1, the number of the next word"),
     ([LINE.format("1-2", "_"), LINE.format(1, 0)], 2, "the sentence ends within a multiword token"),
-    ([LINE.format(1, 0), LINE.format("3.1", "_")], 2, "ID '3.1' is not valid here"),
+    ([LINE.format(1, 0), LINE.format("3.1", "_")], 2, "the ID is '3.1'; expected 2, the number of the next word"),
     ([LINE.format("0.1", "_")], 1, "the sentence has no word"),
     ([LINE.format(1, "_")], 1, "the head is '_'"),
     ([LINE.format(1, "-1")], 1, "the head is '-1'"),
     ([LINE.format(1, "٣")], 1, "the head is '٣'"),
-    ([LINE.format(1, 0), LINE.format(2, 3)], 2, "the head is word 3, but the sentence has 2 words"),
+    ([LINE.format(1, 0), LINE.format(2, 3)], 2, "the head is word 3, but the sentence has only 2 words"),
     ([LINE.format(1, 1)], 1, "word 1 depends on itself"),
     ([LINE.format(1, 0), LINE.format(2, 4), LINE.format(3, 2), LINE.format(4, 3)], 2, "word 2 depends on itself"),
-    ([LINE.format(1, 0), LINE.format(2, 0)], 2, "words 1 and 2 both have no head"),
-    ([LINE.format(1, 0).replace("form", "\u00a0 ")], 1, "the form is nothing but blanks"),
+    ([LINE.format(1, 0), LINE.format(2, 0)], 2, "words 1 and 2 are both roots"),
+    ([LINE.format(1, 0).replace("form", "\u00a0 ")], 1, "column FORM has only blanks"),
     ([LINE.format(1, 0).replace("_", "", 1)], 1, "column LEMMA is empty"),
-    (["# a comment", ""], 2, "a blank line that ends no sentence"),
-    ([LINE.format(1, 0), "# a comment"], 2, "1 column where 10 are expected"),
+    (["# a comment", ""], 2, "a blank line without a sentence before it"),
+    ([LINE.format(1, 0), "# a comment"], 2, "the line has 1 column; expected 10"),
 ])
 def test_what_is_no_conllu_is_refused_with_its_line(lines, at, message):
     with pytest.raises(InputError, match=message.replace("(", r"\(")) as caught:
@@ -99,7 +99,8 @@ def test_what_is_no_conllu_is_refused_with_its_line(lines, at, message):
 
 
 def test_the_last_sentence_needs_its_blank_line():
-    with pytest.raises(InputError, match="no blank line after the last sentence; add it, unless the file is cut short"):
+    with pytest.raises(InputError, match="no blank line follows the last sentence; add one, or restore the missing "
+                                         "lines"):
         gold(LINE.format(1, 0) + "\n")
 
 
@@ -113,11 +114,11 @@ def test_several_roots_and_empty_columns_where_the_manifest_says_so():
 
 
 @pytest.mark.parametrize(("change", "line", "message"), [
-    (lambda t: t.replace("mar\t", "mer\t", 1), 6, "the text has 'ersí' where the gold's has 'arsí'"),
-    (lambda t: t.replace("sí\t", "no\t", 1), 16, "has 'no' where the gold's has 'sí'"),
-    (lambda t: t[:t.index("# sent_id = s2")], 6, "the text ends before the gold's, which continues 'sí'"),
-    (lambda t: t + LINE.format(1, 0) + "\n\n", 18, "has 'form' where the gold's has nothing"),
-    (lambda t: t.replace("á", "a\u0301"), None, "in another Unicode normalization"),
+    (lambda t: t.replace("mar\t", "mer\t", 1), 6, "this sentence has the text 'ersí', but the gold text has 'arsí'"),
+    (lambda t: t.replace("sí\t", "no\t", 1), 16, "has the text 'no', but the gold text has 'sí'"),
+    (lambda t: t[:t.index("# sent_id = s2")], 6, "the text ends before the gold text, which continues with 'sí'"),
+    (lambda t: t + LINE.format(1, 0) + "\n\n", 18, "has the text 'form', but the gold text ends"),
+    (lambda t: t.replace("á", "a\u0301"), None, "only in the Unicode normal form"),
 ])
 def test_a_text_that_is_not_the_golds_is_refused_where_it_begins_to_differ(change, line, message):
     with pytest.raises(InputError, match=message) as caught:
@@ -129,5 +130,5 @@ def test_multiword_tokens_beyond_all_measure_are_refused():
     n = 2100
     words = [f"{k}\tw{k}\t_\t_\t_\t_\t{k - 1}\tdep\t_\t_" for k in range(1, n + 1)]
     text = "\n".join([f"1-{n}\tx\t_\t_\t_\t_\t_\t_\t_\t_", *words]) + "\n\n"
-    with pytest.raises(InputError, match="multiword tokens of 2100 words in one stretch: this is no text"):
+    with pytest.raises(InputError, match="multiword tokens cover 2100 words without a break"):
         assigned(gold(text), text)

@@ -50,7 +50,7 @@ def refused(read, content, *says, seconds=30):
 def test_a_line_that_does_not_end(name, monkeypatch):
     monkeypatch.setattr(document, "MAX_LINE", 20_000)
     seed = SUBMISSIONS[name]
-    assert refused(seed.read, seed.content + b"x" * 20_001, "a line of 20,001 characters") == (
+    assert refused(seed.read, seed.content + b"x" * 20_001, "the line has 20,001 characters") == (
         seed.content.count(b"\n") + 1)
 
 
@@ -58,7 +58,7 @@ def test_a_line_that_does_not_end(name, monkeypatch):
 def test_lines_without_end(name, monkeypatch):
     monkeypatch.setattr(document, "MAX_LINES", 1000)
     seed = SUBMISSIONS[name]
-    assert refused(seed.read, seed.content + b"\n" * 1001, "lines; 1,000 are the most that are read") == 1001
+    assert refused(seed.read, seed.content + b"\n" * 1001, "lines; at most 1,000 are allowed") == 1001
 
 
 @pytest.mark.parametrize("name", READERS)
@@ -78,7 +78,8 @@ def test_a_million_columns(reader):
 @pytest.mark.parametrize("separator", ["tab", "whitespace", "comma"])
 def test_a_header_of_a_million_columns(separator):
     mark = {"tab": "\t", "whitespace": " ", "comma": ","}[separator]
-    says = "1,000,000 cells; 8,192 are the most" if separator == "comma" else "the header names no column"
+    says = ("the line has 1,000,000 cells; at most 8,192 are allowed" if separator == "comma" else
+            "the header has no column")
     header = mark.join(f"c{n}" for n in range(10**6)).encode()
     for reader in (Labels(header=True, separator=separator), Candidates(item=("a",), score="b", separator=separator)):
         assert refused(reader.read_answers, header + b"\n", says) == 1
@@ -92,7 +93,7 @@ def test_a_header_that_names_a_column_twice_among_many():
 
 @pytest.mark.parametrize("reader", [Labels(syntax="jsonl"), Responses()], ids=lambda reader: reader.name)
 @pytest.mark.parametrize(("nested", "says"), [
-    (b"[" * 10**6, "not JSON: "), (b'{"item":' * 10**6, "1,000,000 keys in one line; 262,144 are the most"),
+    (b"[" * 10**6, "not JSON: "), (b'{"item":' * 10**6, "the line has 1,000,000 keys; at most 262,144 are allowed"),
     (b'{"item":' * 10**5, "not JSON: "), (b'{"item": "x", "label": ' + b"[" * 10**6, "not JSON: ")])
 def test_deeply_nested_json(reader, nested, says):
     assert refused(reader.read_answers, nested, says) == 1
@@ -134,7 +135,7 @@ def test_blanks_and_names_without_end_take_no_time(reader, content, read):
 
 def test_a_label_of_a_million_characters():
     reader = Labels(labels=("favour", "against"))
-    assert refused(reader.read_answers, b"i\t" + b"ab" * 500_000, "is not among the declared ones") == 1
+    assert refused(reader.read_answers, b"i\t" + b"ab" * 500_000, "is not a declared label") == 1
 
 
 def test_links_that_lead_out_of_the_folder(registry, tmp_path):
@@ -143,12 +144,12 @@ def test_links_that_lead_out_of_the_folder(registry, tmp_path):
     (tmp_path / "secret").write_text("d01-01\tnone\n")
     (tmp_path / "stance" / "submissions" / "x.y.tsv").symlink_to(tmp_path / "secret")
     told = registry("check", "stance/task.toml", exit_code=3).stderr
-    assert "'submissions/x.y.tsv' leads out of" in told
+    assert "'submissions/x.y.tsv' is outside the task folder" in told
     os.unlink(tmp_path / "stance" / "submissions" / "x.y.tsv")
     registry("task-pack", "stance/task.toml", "-o", "pack")
     (tmp_path / "pack" / "test.items.jsonl").unlink()
     (tmp_path / "pack" / "test.items.jsonl").symlink_to(tmp_path / "secret")
-    assert "'test.items.jsonl' leads out of" in registry("check", "pack/task.toml", exit_code=3).stderr
+    assert "'test.items.jsonl' is outside the task folder" in registry("check", "pack/task.toml", exit_code=3).stderr
     (tmp_path / "secret").unlink()
     told = registry("task-pack", "stance/task.toml", "-o", "pack", exit_code=3).stderr
     assert "items.jsonl: exists with other content" in told
@@ -176,6 +177,7 @@ def test_a_line_of_very_many_keys(monkeypatch):
     monkeypatch.setattr(json_values, "MAX_KEYS", 100)
     read = Labels(syntax="jsonl").read_answers
     keys = ",".join(f'"k{n}": {{"a" :1}}' for n in range(50)).encode()
-    assert refused(read, b'{"item": "a", "label": "b", ' + keys + b"}", "102 keys in one line; 100 are the most") == 1
+    assert refused(read, b'{"item": "a", "label": "b", ' + keys + b"}", "the line has 102 keys; at most 100 are "
+                                                                        "allowed") == 1
     text = r'{"item": "a", "label": "b", "t": "' + r"x\": " * 200 + '"}'
     assert len(read(Document("f", text.encode()))) == 1

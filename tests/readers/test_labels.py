@@ -87,17 +87,17 @@ def test_items_named_within_others(text, options):
 
 @pytest.mark.parametrize(("text", "options", "line", "says"), [
     ("\t1\tx\n", {"columns": ["doc", "item", "label"], "within": ["doc"]}, 1, "item is empty"),
-    ("a\tx\nb\n", {}, 2, "1 column where 2 are expected"),
-    ("a\tx\nb\ty\tz\n", {}, 2, "3 columns where 2 are expected"),
+    ("a\tx\nb\n", {}, 2, "the line has 1 column; expected 2"),
+    ("a\tx\nb\ty\tz\n", {}, 2, "the line has 3 columns; expected 2"),
     ("a x\n", {}, 1, "separator tab"),
     ("a\t\n", {}, 1, "label is empty"),
     ("\tx\n", {}, 1, "item is empty"),
-    ("a\tx\nb\ty\n", {"labels": ["x", "z"]}, 2, "not among the declared ones"),
-    ("id\tlabel\na\tx\n", {"header": True}, 1, "names no column 'item'"),
+    ("a\tx\nb\ty\n", {"labels": ["x", "z"]}, 2, "not a declared label"),
+    ("id\tlabel\na\tx\n", {"header": True}, 1, "the header has no column 'item'"),
     ("item\tlabel\n", {"header": True}, None, "no item"),
     ('a,"x\nb,y\n', {"separator": "comma"}, 1, "not CSV|end of the line"),
     ('a,"x"y\n', {"separator": "comma"}, 1, "not CSV"),
-    ('{"item": "a"}', {"syntax": "jsonl"}, 1, "no key 'label'"),
+    ('{"item": "a"}', {"syntax": "jsonl"}, 1, "the key 'label' is missing"),
     ('{"item": "a", "label": "x"}\n{"item"', {"syntax": "jsonl"}, 2, "not JSON"),
     ('{"item": "a", "item": "b", "label": "x"}', {"syntax": "jsonl"}, 1, "twice"),
     ('["a", "x"]', {"syntax": "jsonl"}, 1, "not a JSON object"),
@@ -105,25 +105,26 @@ def test_items_named_within_others(text, options):
     ('{"item": "a", "label": NaN}', {"syntax": "jsonl"}, 1, "NaN"),
     ("[" * 100_000, {"syntax": "jsonl"}, 1, "not JSON"),
     ('{"item": "a\\u0000", "label": "x"}', {"syntax": "jsonl"}, 1, "control"),
-    ("a\ta\u00adb\n", {}, 1, r"a control or invisible character, U\+00AD \(SOFT HYPHEN\), in column 'label'; "
-                              r'repair = \["invisible"\] removes such'),
-    ("item\tlabel\ttext\na\tx\ty\u00ad\n", {"header": True}, 2, r"in column 'text'; attributes = \[\] ignores"),
+    ("a\ta\u00adb\n", {}, 1, r"column 'label' has a control or invisible character, U\+00AD \(SOFT HYPHEN\); "
+                              r'remove it, or set repair = \["invisible"\]'),
+    ("item\tlabel\ttext\na\tx\ty\u00ad\n", {"header": True}, 2,
+     r"column 'text' has .*; set attributes = \[\] to ignore"),
     ('{"item": "a", "out": {"lable": "x"}}', {"syntax": "jsonl", "label": "out.label"}, 1,
-     "no key 'out.label'; did you mean 'out.lable'"),
-    ('[{"item": "a", "label": "x"},\n{"item": "b"}]', {"syntax": "json"}, 2, "no key 'label'"),
-    ('[{"item": "a", "label": "x"},\n["b", "x"]]', {"syntax": "json"}, 2, "not a JSON object, as every entry"),
+     "the key 'out.label' is missing; did you mean 'out.lable'"),
+    ('[{"item": "a", "label": "x"},\n{"item": "b"}]', {"syntax": "json"}, 2, "the key 'label' is missing"),
+    ('[{"item": "a", "label": "x"},\n["b", "x"]]', {"syntax": "json"}, 2, "an entry of the list is not a JSON object"),
     ('[{"item": "a", "label": "x"}\n{"item": "b"}]', {"syntax": "json"}, 2, "expected ','"),
-    ('[{"item": "a", "label": "x"}],\n7', {"syntax": "json"}, 1, "more text after the end"),
+    ('[{"item": "a", "label": "x"}],\n7', {"syntax": "json"}, 1, "unexpected text after the end"),
     ('\n{"a": "x",\n"b": 0.5}', {"syntax": "json"}, 3, "whole number"),
-    ('{"a": "x",\n"b": {"item": "c", "label": "x"}}', {"syntax": "json"}, 2, "has another name under its key 'item'"),
+    ('{"a": "x",\n"b": {"item": "c", "label": "x"}}', {"syntax": "json"}, 2, "has another name in its own key 'item'"),
     ('{"a": "x",\n"b": ' + "[" * 100_000, {"syntax": "json"}, 2, "nested too deeply"),
     ('{"a": "x",\n"b": {"label": 1, "label": 2}}', {"syntax": "json"}, 2, "a key occurs twice"),
     ('{"a": NaN}', {"syntax": "json"}, 1, "NaN is not JSON"),
     ('{"a": "x", 7: "y"}', {"syntax": "json"}, 1, "name of an item"),
     ('"a"', {"syntax": "json"}, 1, "expected a list of objects, or an object of items"),
-    ("[]", {"syntax": "json"}, None, "no item in this file"),
+    ("[]", {"syntax": "json"}, None, "the file has no item"),
     ('{"a": "x"', {"syntax": "json"}, 1, "not JSON"),
-    ("a\tx\n", {"item": "", "columns": ["label"]}, 1, "2 columns where 1 is expected"),
+    ("a\tx\n", {"item": "", "columns": ["label"]}, 1, "the line has 2 columns; expected 1"),
 ])
 def test_errors_name_the_line(text, options, line, says):
     with pytest.raises(InputError, match=says) as caught:
@@ -199,9 +200,10 @@ def test_numbered_rows_are_the_golds_items_in_their_order():
         assert assigned(text, **options) == [("s7", "x", lines[0]), ("s9", "y", lines[1])]
     assert assigned("X\n\n\n", rename={"X": "x"}) == [("s7", "x", 1)]
     for text, n in (("x\ny\n", 2), ("x\ny\nz\nx\n", 4), ("x\n\n\nx\n\n", 4)):
-        with pytest.raises(InputError, match=f"f:{n}: {n} rows where the gold has 3 items, which are in the same"):
+        with pytest.raises(InputError, match=f"f:{n}: the file has {n} rows, but the gold has 3 items; write one row "
+                                             "per item"):
             assigned(text)
-    with pytest.raises(InputError, match=r"f:2: item '2': the label is empty$"):
+    with pytest.raises(InputError, match=r"f:2: item '2': the label is empty; write a label$"):
         Labels(item="", columns=("label",)).read_gold({"gold": Document("f", b"x\n\ny\n")})
 
 

@@ -36,7 +36,7 @@ def test_segments_have_the_attributes_of_their_line_in_the_documents_file():
     attributes = [a for _, _, a, _ in gold(documents="news\td1\nnews\td1\nchat\td2\n")]
     assert attributes[1] == {"system": "A", "segment": "3", "domain": "chat", "document": "d2"}
     assert attributes[2] == {"system": "B", "segment": "1", "domain": "news", "document": "d1"}
-    with pytest.raises(InputError, match="docs: 2 lines where the gold has 3"):
+    with pytest.raises(InputError, match="docs: the file has 2 lines, but the gold has 3"):
         gold(documents="news\td1\nnews\td1\n")
 
 
@@ -52,12 +52,12 @@ def test_systems_can_be_passed_over_as_references_are():
 
 
 @pytest.mark.parametrize(("text", "options", "line", "says"), [
-    ("A 1\nA 2\nB 1\n", {}, 3, "1 score of system 'B', not 2, as others have; add the missing scores"),
-    ("A 1\nA 2\n", {"length": 3}, 2, "2 scores of system 'A', not 3, as option 'length' says"),
-    ("A 1\nB 1\nA 2\n", {}, 3, "the scores of system 'A' are not consecutive"),
-    ("A 1\nA\n", {}, 2, r"1 column where 2 are expected \(SYSTEM SCORE\)"),
-    ("news A 1\n", {}, 1, "3 columns where 2 are expected"),
-    ("A 1\n", {"level": "domain"}, 1, r"2 columns where 3 are expected \(DOMAIN SYSTEM SCORE\)"),
+    ("A 1\nA 2\nB 1\n", {}, 3, "system 'B' has 1 score, but other systems have 2; add the missing scores"),
+    ("A 1\nA 2\n", {"length": 3}, 2, "system 'A' has 2 scores, but option 'length' is 3"),
+    ("A 1\nB 1\nA 2\n", {}, 3, "the scores of system 'A' are not in consecutive lines"),
+    ("A 1\nA\n", {}, 2, r"the line has 1 column; expected 2 \(SYSTEM SCORE\)"),
+    ("news A 1\n", {}, 1, "the line has 3 columns; expected 2"),
+    ("A 1\n", {"level": "domain"}, 1, r"the line has 2 columns; expected 3 \(DOMAIN SYSTEM SCORE\)"),
     ("A none\n", {}, 1, "the score is 'none'; expected a finite number, or None"),
     ("A nan\n", {}, 1, "the score is 'nan'"),
     ("A\u200b 1\n", {}, 1, "a control or invisible character"),
@@ -69,13 +69,15 @@ def test_wrong_files_are_refused_with_their_line(text, options, line, says):
 
 
 def test_a_gold_without_any_score_is_none():
-    with pytest.raises(InputError, match="no score in this file"):
+    with pytest.raises(InputError, match="the file has no score"):
         gold("A None\nB None\n")
 
 
 @pytest.mark.parametrize(("options", "says"), [
-    ({"attributes": ["domain", "system"]}, "names a column twice"),
-    ({"length": 0}, "option 'length' of mtme is how many"), ({"level": "sys", "length": 2}, "option 'length' of mtme"),
+    ({"attributes": ["domain", "system"]}, "option 'attributes' of mtme is domain, system; names must differ"),
+    ({"length": 0}, "option 'length' of mtme is the number of scores"), ({"level": "sys", "length": 2}, "option "
+                                                                                                        "'length' of "
+                                                                                                        "mtme"),
 ])
 def test_options_that_mean_nothing_are_refused(options, says):
     with pytest.raises(InputError, match=says):
@@ -84,7 +86,7 @@ def test_options_that_mean_nothing_are_refused(options, says):
 
 def test_scores_have_neither_references_nor_documents_of_systems():
     files = {"gold": document(HUMAN), "reference:B": document("x\n", "refs")}
-    with pytest.raises(InputError, match="refs: scores have neither references nor a source"):
+    with pytest.raises(InputError, match="refs: tables of scores use neither references nor a source"):
         Mtme().read_gold(files)
     files = {"gold": document("A 1\n"), "attributes": document("news\td\n", "docs")}
     with pytest.raises(InputError, match="docs: attributes describe segments"):
@@ -125,4 +127,4 @@ def test_a_metric_that_lacks_a_judged_segment_is_refused(registry, tmp_path):
     path = folder / "metric-scores" / "en-de" / "BLEU-refA.seg.score"
     path.write_text("".join(line for line in path.read_text().splitlines(True) if not line.startswith("AIRC")))
     told = registry("run", folder / "task.toml", exit_code=3).stderr
-    assert "item 'AIRC 1': there is no score of it (10 of 36 items have this problem)" in told
+    assert "item 'AIRC 1': it has no score (10 of 36 items have this problem)" in told

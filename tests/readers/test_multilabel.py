@@ -31,7 +31,7 @@ def test_truth_values_and_decimals_are_as_good():
 
 @pytest.mark.parametrize(("cell", "shown"), [("0.5", "'0.5'"), ("", "''"), ("-1", "'-1'"), ("nan", "'nan'")])
 def test_other_values_are_refused(cell, shown):
-    with pytest.raises(InputError, match=f"s:3: item 'b': 'joy' is {shown}; expected 1 where the item has this label"):
+    with pytest.raises(InputError, match=f"s:3: item 'b': 'joy' is {shown}; expected 1 if the item has this label"):
         reader().read_answers(Document("s", GIVEN.replace("1,b,0", f"1,b,{cell}").encode()))
 
 

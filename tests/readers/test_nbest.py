@@ -27,13 +27,13 @@ def test_the_highest_score_can_be_picked_and_ids_may_begin_at_1():
 
 
 @pytest.mark.parametrize(("text", "options", "line", "says"), [
-    ("0 ||| a\n1 ||| b\n0 ||| c\n", {}, 3, "item '1': its candidates are not consecutive"),
+    ("0 ||| a\n1 ||| b\n0 ||| c\n", {}, 3, "item '1': the candidates of this segment are not in consecutive lines"),
     ("a house\n", {}, 1, "expected `id"),
-    ("-1 ||| a\n", {}, 1, "is no id"),
-    ("0 ||| a\n", {"first_id": 1}, 1, "a whole number from 1"),
+    ("-1 ||| a\n", {}, 1, "the segment id is "),
+    ("0 ||| a\n", {"first_id": 1}, 1, "expected a whole number, 1"),
     ("0 ||| a ||| f\n", {"pick": "score"}, 1, "has no score"),
     ("0 ||| a ||| f ||| nan\n", {"pick": "score"}, 1, "has no score"),
-    ("0 ||| a\n٣ ||| b\n", {}, 2, "is no id"),
+    ("0 ||| a\n٣ ||| b\n", {}, 2, "the segment id is "),
     (" \n \n0\n", {}, 3, "expected"),
 ])
 def test_what_is_not_of_the_format_is_named_with_its_line(text, options, line, says):

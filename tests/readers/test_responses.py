@@ -40,13 +40,13 @@ def test_the_order_of_answers_does_not_matter_but_scores_do():
 
 @pytest.mark.parametrize(("entry", "message"), [
     ({"item": "s", "answers": [], "answer": 1}, "unknown key 'answer'; did you mean 'answers'"),
-    ({"item": "s"}, "no key 'answers'"),
-    ({"answers": []}, "no key 'item'"),
+    ({"item": "s"}, "the key 'answers' is missing"),
+    ({"answers": []}, "the key 'item' is missing"),
     ({"item": "", "answers": []}, "'item' is empty"),
     ({"item": 7, "answers": []}, "'item' is 7; expected text"),
     ({"item": "s", "answers": "x"}, "'answers' is \"x\"; expected a list"),
-    ({"item": "s", "answers": [7]}, "an answer is 7; expected text, or an object with a key"),
-    ({"item": "s", "answers": [{"type": "T"}]}, "no key 'key'"),
+    ({"item": "s", "answers": [7]}, "an answer is 7; expected text, or an object with 'key'"),
+    ({"item": "s", "answers": [{"type": "T"}]}, "the key 'key' is missing"),
     ({"item": "s", "answers": [{"key": "x", "scores": 1}]}, "unknown key 'scores'; did you mean 'score'"),
     ({"item": "s", "answers": [{"key": "x", "score": "1"}]}, "'score' is \"1\"; expected a finite number"),
     ({"item": "s", "answers": [{"key": "x", "score": True}]}, "'score' is true; expected a finite number"),
@@ -58,10 +58,11 @@ def test_the_order_of_answers_does_not_matter_but_scores_do():
     ({"item": "s", "answers": ["x", {"key": "x", "score": 1}]}, "answer 'x' occurs twice"),
     ({"item": "s", "answers": 2 * [{"key": "x", "type": "T"}]}, "answer 'x' of type 'T' occurs twice"),
     ({"item": "s", "answers": [], "attributes": {"document": 1}}, "'document' is 1; expected text"),
-    ({"item": "s", "answers": [], "attributes": ["d"]}, "expected an object of texts"),
+    ({"item": "s", "answers": [], "attributes": ["d"]}, "expected an object whose values are text"),
     ('{"item": "s", "item": "t", "answers": []}', "not JSON: a key occurs twice"),
     ("[1]", "not a JSON object"),
-    ('{"item": "s",', "not JSON: Expecting property name enclosed in double quotes at column 14; every line must be"),
+    ('{"item": "s",', "not JSON: Expecting property name enclosed in double quotes at column 14; write one complete "
+                      "JSON object"),
     ('{"item": "s", "answers": [{"key": "x", "score": ' + 5000 * "9" + "}]}", "'score' is Infinity; expected a finite"),
     ('{"item": ' + 10**5 * "[", "not JSON: nested too deeply"),
 ])

@@ -44,11 +44,11 @@ def test_further_references_stand_in_files_of_their_own():
 
 
 @pytest.mark.parametrize(("old", "new", "line", "says"), [
-    ("</seg>\n</hl>", "\n</hl>", 8, "before the segment of line 5 has ended"),
-    (" </seg>", "", 11, "before the segment of line 8 has ended"),
+    ("</seg>\n</hl>", "\n</hl>", 8, "is within the segment of line 5"),
+    (" </seg>", "", 11, "is within the segment of line 8"),
     ("<seg id=2>", "<seg>", 8, "has no id"),
-    ("<DOC docid", "<DOC", 3, "without docid"),
-    ("<REFSET", "<OTHER", 3, "outside of any set"),
+    ("<DOC docid", "<DOC", 3, "has no docid, or is outside of a set"),
+    ("<REFSET", "<OTHER", 3, "is outside of a set"),
     ("<seg id=2>", "<seg id=1>", 8, "item 'a.1/1': occurs twice, first in line 5"),
 ])
 def test_what_is_not_of_the_format_is_named_with_its_line(old, new, line, says):
@@ -58,7 +58,7 @@ def test_what_is_not_of_the_format_is_named_with_its_line(old, new, line, says):
 
 
 def test_a_file_of_another_side_is_named():
-    with pytest.raises(InputError, match="no system in this file"):
+    with pytest.raises(InputError, match="the file has no system"):
         Sgml().read_answers(document(REFERENCES))
-    with pytest.raises(InputError, match="leave attributes out"):
+    with pytest.raises(InputError, match="remove the option 'attributes'"):
         Sgml().read_gold({"gold": document(REFERENCES), "attributes": document("d")})

@@ -67,7 +67,8 @@ def test_the_items_of_the_gold_have_the_attributes_that_all_their_rows_give():
     first, second = Spans(attributes=("topic",)).read_gold({"gold": document(text)})
     assert (first.key, first.gold, first.line) == ("d", Tagged((), frozenset({Span(0, 4, "A"), Span(6, 7, "A")})), 2)
     assert (second.key, second.gold, second.attributes) == ("e", Tagged((), frozenset()), {"topic": "news"})
-    with pytest.raises(InputError, match="f:4: item 'd': 'topic' is 'web', but 'news' in line 2; an item has one"):
+    with pytest.raises(InputError, match="f:4: item 'd': 'topic' is 'web', but 'news' in line 2; write the same value "
+                                         "in all rows"):
         Spans(attributes=("topic",)).read_gold({"gold": document(text[:-5] + "web\n")})
 
 
@@ -80,7 +81,7 @@ def test_the_items_of_the_gold_have_the_attributes_that_all_their_rows_give():
     ("d\t\u0661\t4\tA", {}, 2, "expected a whole number"),
     ("d\t7\t3\tA", {}, 2, "the span from '7' to '3' ends before it starts"),
     ("d\t7\t6\tA", {"inclusive": True}, 2, "ends before it starts"),
-    ("d\t7\t7\tA", {}, 2, "is empty; its end is the position after its last one, or else declare inclusive = true"),
+    ("d\t7\t7\tA", {}, 2, "is empty; the end must be the position after the last one, or set inclusive = true"),
     ("d\t0\t4\t", {}, 2, "'type' is ''; expected text"),
     ("d\t0\t4\tA\u200b", {}, 2, "'type' has a control or invisible character"),
     ("d\t\t4\tA", {}, 2, "'start' is ''"),
@@ -88,9 +89,11 @@ def test_the_items_of_the_gold_have_the_attributes_that_all_their_rows_give():
     ("d\t1\t4\tA\nd\t1\t4\tA", {"offset": 1, "inclusive": True}, 3, "span 1-4 of type 'A' occurs twice"),
     ("d\t5\t9\tB\nd\t0\t6\tA", {}, 3, "span 0-6 overlaps 5-9 in line 2; correct the file, or set overlaps"),
     ("d\t0\t9\tA\nd\t1\t2\tA\nd\t9\t10\tA", {}, 3, "span 1-2 overlaps 0-9 in line 2"),
-    ("d\t0\t4\tA\nd\t\t\t", {}, 3, "as if this item had no span, but line 2 has one; remove one of both"),
-    ("d\t\t\t\nd\t0\t4\tA", {}, 3, "line 2 says that this item has no span; remove one of both"),
-    ("d\t\t\t\nd\t\t\t", {}, 3, "line 2 says that this item has no span"),
+    ("d\t0\t4\tA\nd\t\t\t", {}, 3, "the row says that this item has no span, but line 2 has a span; remove one of the "
+                                   "two rows"),
+    ("d\t\t\t\nd\t0\t4\tA", {}, 3, "this item has a span, but line 2 says that it has none; remove one of the two "
+                                   "rows"),
+    ("d\t\t\t\nd\t\t\t", {}, 3, "line 2 says that it has none"),
 ])
 def test_wrong_rows_are_refused_with_line_and_remedy(rows, options, line, says):
     with pytest.raises(InputError) as caught:
@@ -100,11 +103,11 @@ def test_wrong_rows_are_refused_with_line_and_remedy(rows, options, line, says):
 
 
 @pytest.mark.parametrize(("spans", "says"), [
-    ("3", "'e' is 3; expected a list of spans"), ("[3]", "a span is 3: it has no place 'start'"),
-    ('[{"start": 1, "type": "A"}]', "a span is {\"start\": 1, \"type\": \"A\"}: no key 'end'"),
-    ('[{"start": null, "end": null, "type": null}]', "an item without spans has the empty list"),
-    ('[{"start": 1, "end": 1, "type": "A"}]', "else declare inclusive = true"),
-    ('[]}\n{"item": "d", "e": []', "f:2: item 'd': occurs twice, first in line 1; an item has one list of spans")])
+    ("3", "'e' is 3; expected a list of spans"), ("[3]", "the span 3 is not valid: it has no element 'start'"),
+    ('[{"start": 1, "type": "A"}]', "the span {\"start\": 1, \"type\": \"A\"} is not valid: the key 'end' is missing"),
+    ('[{"start": null, "end": null, "type": null}]', "write an empty list if the item has no span"),
+    ('[{"start": 1, "end": 1, "type": "A"}]', "or set inclusive = true"),
+    ('[]}\n{"item": "d", "e": []', "f:2: item 'd': occurs twice, first in line 1; write all its spans in one list")])
 def test_wrong_lists_are_refused(spans, says):
     with pytest.raises(InputError) as caught:
         read(f'{{"item": "d", "e": {spans}}}', syntax="jsonl", spans="e")
@@ -179,7 +182,7 @@ def test_spans_beyond_the_golds_tokens_are_refused():
     reader, gold = Spans(offset=1, inclusive=True), Tagged(("a", "b"), frozenset())
     assert reader.incomparable(gold, Tagged((), frozenset({Span(0, 2, "A")}))) is None
     says = reader.incomparable(gold, Tagged((), frozenset({Span(1, 3, "A")})))
-    assert says == "span 2-3 lies beyond the gold's 2 tokens"
+    assert says == "span 2-3 ends after the last token; the gold has 2 tokens"
 
 
 def test_a_pack_gives_no_span_away():

@@ -39,10 +39,11 @@ def test_bleu_is_sacrebleu_s_of_the_same_texts_in_the_gold_s_order():
 
 
 @pytest.mark.parametrize(("text", "says"), [
-    ('{"id": "a", "refs": [["x"]]}', "'refs.0' is \\[\"x\"\\]; expected a text, such as 'refs.0.0' is in a list"),
-    ('{"id": "a", "refs": [1.5]}', "'refs.0' is 1.5; expected a text$"),
+    ('{"id": "a", "refs": [["x"]]}', "'refs.0' is \\[\"x\"\\]; expected text; name one element of the list, such as "
+                                     "'refs.0.0'"),
+    ('{"id": "a", "refs": [1.5]}', "'refs.0' is 1.5; expected text$"),
     ('{"id": "a", "refs": ["a \\ud83d b"]}', "g:1: item 'a': 'refs.0' has half of a character"),
-    ('{"id": "a", "refs": []}', "g:1: no key 'refs.0'")])
+    ('{"id": "a", "refs": []}', "g:1: the key 'refs.0' is missing")])
 def test_what_is_no_text_is_named_with_its_line(text, says):
     with pytest.raises(InputError, match=says):
         reader(syntax="jsonl", text="refs.0").read_gold({"gold": Document("g", text.encode())})
@@ -60,7 +61,7 @@ def test_quotes_of_csv_between_tabs_would_count_as_words(cells, is_refused):
     given = Document("s", "".join(f"{n}\t{cell}\n" for n, cell in enumerate(cells)).encode())
     of = reader(columns=["id", "text"])
     if is_refused:
-        with pytest.raises(InputError, match="s:1: item '0': 'text' is in double quotes as in CSV"):
+        with pytest.raises(InputError, match="s:1: item '0': column 'text' has double quotes as in CSV"):
             of.read_answers(given)
     else:
         assert [one.value for one in of.read_answers(given)] == cells
@@ -88,5 +89,5 @@ def test_very_many_quotes_take_no_time():
     pairs = '"' * 10**6
     for cell, is_told in ((f'"{pairs}"', True), (f'"{pairs}""', False)):
         document = Document("s", f"id\ttext\na\t{cell}\nb\tyes\n".encode())
-        with at_most(5), pytest.raises(InputError, match="in double quotes as in CSV") if is_told else nullcontext():
+        with at_most(5), pytest.raises(InputError, match="has double quotes as in CSV") if is_told else nullcontext():
             reader().read_answers(document)

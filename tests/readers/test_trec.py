@@ -103,10 +103,12 @@ def test_runs_of_other_tasks(text, options):
      "f:2: item 'q2': the relevance of document 'd1' is 0.5; expected a whole"),
     ('{"q1": {"d1": true}}', {}, "'d1' is true"), ('{"q1": {"d1": 1001}}', {}, "'d1' is 1001"),
     (f'{{"q1": {{"d1": {"9" * 500}}}}}', {}, "expected a whole number"), ('{"q1": {"": 1}}', {}, "document ''"),
-    ('{"q1": [1]}', {}, "f:1: expected an object of queries"), ('[{"q1": 1}]', {}, "expected an object of queries"),
+    ('{"q1": [1]}', {}, "f:1: an entry is not a query with its documents"), ('[{"q1": 1}]', {}, "an entry is not a "
+                                                                                                "query with its "
+                                                                                                "documents"),
     ('{"q1": {"d1": 1, "d1": 2}}', {}, "a key occurs twice"),
     ('{"q1": {},\n"q1": {}}', {}, "f:2: item 'q1': occurs twice"),
-    ("{}", {}, "no query in this file"), ("", {}, "the file is empty"),
+    ("{}", {}, "the file has no query"), ("", {}, "the file is empty"),
     ("q1 d1 2\nq1 d1 1\n", {"syntax": "delimited", "judgments": ["query", "document", "relevance"]},
      "f:2: item 'q1': document 'd1' occurs twice, first in line 1"),
 ])
@@ -118,7 +120,7 @@ def test_what_is_wrong_in_other_layouts_is_named(text, options, says):
 @pytest.mark.parametrize("options", [
     {"judgments": ["query", "document"]}, {"run": ["query", "document", "score", "score"]}])
 def test_columns_that_are_wanted_are_named_once(options):
-    with pytest.raises(InputError, match=r"must name the column '(relevance|score)' once"):
+    with pytest.raises(InputError, match=r"name the column '(relevance|score)' exactly once"):
         Trec.build(options)
 
 
@@ -139,17 +141,17 @@ def test_reading_at_once_and_line_by_line_agree(lines):
 
 
 @pytest.mark.parametrize(("text", "line", "says"), [
-    (RUN + "q2 Q0 d9 1 3\n", 4, "5 columns where 6 are expected (query, Q0, document, rank, score, tag)"),
-    ("q1 Q0 d1 1 2 mine x\nq1 Q0 d2 1 2\n", 1, "7 columns where 6"),
+    (RUN + "q2 Q0 d9 1 3\n", 4, "the line has 5 columns; expected 6 (query, Q0, document, rank, score, tag)"),
+    ("q1 Q0 d1 1 2 mine x\nq1 Q0 d2 1 2\n", 1, "the line has 7 columns; expected 6"),
     (RUN.replace("9.5", "nan"), 1, "item 'q1': the score is 'nan'; expected a finite number"),
     (RUN.replace("-1e0", "1e999"), 2, "item 'q2': the score is '1e999'"),
     (RUN.replace("-1e0", "1_0"), 2, "the score is '1_0'"),
     (RUN.replace("9 mine", "high mine"), 3, "the score is 'high'"),
-    (RUN + "q2 Q0 d2 2 1 yours\n", 4, "the tag is not 'mine' as in the lines before"),
+    (RUN + "q2 Q0 d2 2 1 yours\n", 4, "the tag is 'yours', but 'mine' in earlier lines"),
     (RUN + "q1 Q0 d2 2 1 mine\n", 4, "item 'q1': document 'd2' occurs twice, first in line 1; keep one"),
     (RUN.replace("d7", "d\u200b7"), 3, "item 'q1': the document has a control or invisible character"),
     (RUN.replace("q2", "q\x0b2"), 2, "the query has a control or invisible"),
-    (QRELS, 1, "4 columns where 6 are expected"),
+    (QRELS, 1, "the line has 4 columns; expected 6"),
     ("\n", None, "the file is empty"),
 ])
 def test_wrong_runs_are_refused_with_their_line(text, line, says):
@@ -206,5 +208,5 @@ def test_lists_in_json_are_in_the_order_of_their_ranks():
     assert (answer.key, answer.value) == ("q1", {"d7": 1, "4": 1 / 2, "d2": 1 / 3})
     with pytest.raises(InputError, match="r:2: item 'q2': document 'd7' occurs twice"):
         reader.read_answers(Document("r", b'{"q1": ["d7"],\n"q2": ["d7", "d7"]}'))
-    with pytest.raises(InputError, match="expected an object of queries"):
+    with pytest.raises(InputError, match="an entry is not a query with its documents"):
         reader.read_gold({"gold": Document("g", b'{"q1": ["d7"]}')})

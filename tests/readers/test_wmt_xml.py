@@ -64,7 +64,7 @@ def test_the_only_reference_of_another_file_needs_no_name():
 
 
 @pytest.mark.parametrize(("reader", "says"), [
-    (WmtXml(), r"2 references in this file \(A, B\); name one with the option 'reference'"),
+    (WmtXml(), r"the file has 2 references \(A, B\); name one with the option 'reference'"),
     (WmtXml(reference="C"), "unknown reference 'C'"),
 ])
 def test_a_reference_that_is_not_chosen_is_asked_for(reader, says):
@@ -74,11 +74,11 @@ def test_a_reference_that_is_not_chosen_is_asked_for(reader, says):
 
 @pytest.mark.parametrize(("old", "new", "line", "says"), [
     ("</doc>", "</dic>", 11, "not XML: mismatched tag"),
-    ('<seg id="2">Tři</seg>', "Tři", 5, "text outside of any <seg>: 'Tři'"),
+    ('<seg id="2">Tři</seg>', "Tři", 5, "the text 'Tři' is outside of <seg>"),
     ('<seg id="2">Tři</seg>', "<seg>Tři</seg>", 5, "<seg> has no id"),
     ('<seg id="2">Tři</seg>', '<seg id="2"><b>Tři</b></seg>', 5, "unknown element <b>"),
-    ('<seg id="2">Tři</seg>', '<seg id="2"><seg id="3"/></seg>', 5, "<seg> in <seg>"),
-    ("utf-8", "iso-8859-2", 1, "says that it is iso-8859-2"),
+    ('<seg id="2">Tři</seg>', '<seg id="2"><seg id="3"/></seg>', 5, "<seg> cannot be in <seg>"),
+    ("utf-8", "iso-8859-2", 1, "declares the encoding iso-8859-2"),
     ('<seg id="2">b', '<seg id="1">b', 10, "item 'idnes.1/1': occurs twice, first in line 10"),
     ("Three", " ", 6, "the reference is blank"),
 ])
@@ -95,7 +95,7 @@ def test_what_is_not_of_the_format_is_named_with_its_line(old, new, line, says):
 
 def test_a_reference_that_lacks_a_segment_is_named():
     lacking = document(FILE.replace('<seg id="1">1 &lt; 2</seg>', ""))
-    with pytest.raises(InputError, match=r"item 'idnes\.1/1': has no such reference"):
+    with pytest.raises(InputError, match=r"item 'idnes\.1/1': the reference of this segment is missing"):
         WmtXml(reference="A").read_gold({"gold": lacking, "reference:B": lacking})
 
 
@@ -113,10 +113,10 @@ def test_entities_are_refused_and_nothing_is_fetched(doctype, monkeypatch):
 
     monkeypatch.setattr(socket, "socket", no_network)
     hostile = FILE.replace("<dataset", f"{doctype}<dataset", 1).replace("one and two", "&a;")
-    with pytest.raises(InputError, match="an entity is declared or referred to"):
+    with pytest.raises(InputError, match="the file declares or uses an XML entity"):
         WmtXml(system="X").read_answers(document(hostile))
 
 
 def test_deep_nesting_is_refused_at_once():
-    with pytest.raises(InputError, match="<collection> in <collection>"):
+    with pytest.raises(InputError, match="<collection> cannot be in <collection>"):
         WmtXml().read_answers(document("<dataset>" + "<collection>" * 10**6))

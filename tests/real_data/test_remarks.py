@@ -9,7 +9,7 @@ import pytest
 TASKS = ["semeval2018-arc", "wordalign", "wordsim-rg", "krennppv", "wnut17"]
 HERE = Path(__file__).parent
 RELATION = re.compile(r"^[0-9]+\t(?:[^\t\n]*\t){6}([^\t\n:]*)", re.MULTILINE)  # of words; others have no plain number
-CRLF = ("encoding", "all of 24679 lines end with CR LF, which is read as LF")
+CRLF = ("encoding", "all of 24679 lines end with CR LF (Windows), which is interpreted as LF")
 
 
 def remarks(registry, manifest, folder):

@@ -44,7 +44,7 @@ def test_order_is_judged_by_the_source_where_there_is_no_reference(registry, dat
     lines = (data / "system-outputs" / "generaltest2022.cs-en.hyp.Online-A.en").read_text().split("\n")[:-1]
     shuffled = random.Random(1).sample(lines, len(lines))
     for changed, says in ((shuffled, "the lines may be shuffled"),
-                          ([*lines[:700], *lines[701:], "one at the end"], "as if a line were lacking above"),
+                          ([*lines[:700], *lines[701:], "one at the end"], "as if a line were missing above"),
                           ([*lines[:700], "one more", *lines[700:-1]], "as if a line had been added above")):
         (tmp_path / "new.txt").write_text("\n".join(changed) + "\n")
         (problem,) = registry("check", "new.txt", "--task", "pack/task.toml", "--format", "json", exit_code=3).json

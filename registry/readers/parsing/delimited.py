@@ -74,7 +74,7 @@ def read_cells(document: Document, text_format: TextFormat) -> Iterator[tuple[in
         if not line:
             yield number, []
         elif len(line) > MAX_CELLS and (n_cells := _QUOTED[mark].sub("", line).count(mark) + 1) > MAX_CELLS:
-            raise document.error(f"{n_cells:,} cells; {MAX_CELLS:,} are the most that are read", number)
+            raise document.error(f"the line has {n_cells:,} cells; at most {MAX_CELLS:,} are allowed", number)
         elif '"' not in line:
             yield number, line.split(mark)
         else:
@@ -83,8 +83,8 @@ def read_cells(document: Document, text_format: TextFormat) -> Iterator[tuple[in
                 cells = next(rows)
             except (csv.Error, IndexError):
                 rows = csv.reader(iter(pending.pop, None), strict=True, delimiter=mark)
-                document.refuse("not CSV: a cell that begins with a double quote must end with one in the same line, "
-                                "and those within it be doubled", number)
+                document.refuse("not CSV: a cell that begins with a double quote must end with one in the same line; "
+                                "close the cell, and double the quotes within it", number)
             else:
                 yield number, cells
 
@@ -150,10 +150,10 @@ def read_header(names: list[str], required: Collection[str], document: Document,
         if name not in names:
             may_be_item = no_header is not None and {*required}.isdisjoint(names) and len(required) <= len(names)
             remedy = _suggest_no_header(names, required, no_header or ()) if may_be_item else ""
-            raise document.error(f"the header names no column {name!r}; {suggest(name, names)}{remedy}", line)
+            raise document.error(f"the header has no column {name!r}; {suggest(name, names)}{remedy}", line)
     most, times = Counter(names).most_common(1)[0]
     if times > 1:
-        raise document.error(f"the header names the column {most!r} twice", line)
+        raise document.error(f"the header has the column {most!r} twice; rename one", line)
     return tuple(names)
 
 

@@ -65,8 +65,8 @@ class Problems:
         if error.line is not None and error.line in self._lines:
             return
         if self._stops and self.counts.total() >= MAX_PROBLEMS:
-            raise TooManyProblemsError(f"the check stopped here, after {MAX_PROBLEMS:,} errors; correct these and "
-                                       "check again", path=error.path, line=error.line)
+            raise TooManyProblemsError(f"the check stopped here, after {MAX_PROBLEMS:,} errors; correct the errors, "
+                                       "and check again", path=error.path, line=error.line)
         self._store(error)
 
     def end(self, error: InputError) -> None:
@@ -119,7 +119,8 @@ class Bounds:
         """
         return cls(max(LEAST_LINES, lines), max(_LEAST_BYTES, _BYTES_PER_ITEM * n_items),
                    max(_MOST_BYTES, _MOST_BYTES_PER_ITEM * n_items),
-                   f" of a submission to {n_items:,} item{'s' * (n_items != 1)}; is it for another task?")
+                   f" for a submission to {n_items:,} item{'s' * (n_items != 1)}; check that the file belongs to this "
+                   "task")
 
 
 _PART = 2**20  # bytes
@@ -142,10 +143,10 @@ def describe_unprintable(row: Mapping[str, str], required: Collection[str], *, c
         can_repair: True if the option `repair` can remove the characters.
     """
     name, cell = next((name, cell) for name, cell in row.items() if not (name + cell).isprintable())
-    place = f"{describe_invisible(name + cell)}, in column {name!r}"
+    place = f"column {name!r} has {describe_invisible(name + cell)}"
     if name in required:
-        return place + ('; repair = ["invisible"] removes such characters' if can_repair else "")
-    return f"{place}; attributes = [] ignores columns that no option names, else list the columns to read"
+        return f"{place}; remove it" + (', or set repair = ["invisible"]' if can_repair else "")
+    return f"{place}; set attributes = [] to ignore unused columns, or list the columns to read"
 
 
 def map_invisible(text: str) -> dict[int, str]:
@@ -193,12 +194,12 @@ def decompress(content: bytes, most: int) -> bytes:
         ValueError: The file is damaged, or consists of too many gzip files.
     """
     if (members := content.count(MARK + b"\x08")) > _MEMBERS + len(content) // _MEMBER:  # each takes 64 microseconds
-        raise ValueError(f"some {members:,} gzip files, one after the other; compress the text as one file")
+        raise ValueError(f"the file consists of about {members:,} gzip files; compress the text as one gzip file")
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
             return read_at_most(most, file.read)
     except (EOFError, OSError, zlib.error) as error:
-        raise ValueError(f"damaged gzip file: {str(error).rstrip('.')}") from None
+        raise ValueError(f"the gzip file is damaged ({str(error).rstrip('.')}); compress the text again") from None
 
 
 def read_at_most(limit: int, read: Callable[[int], bytes]) -> bytes:
@@ -228,12 +229,12 @@ MAX_MARKS = 30  # of one letter if text is normalized, as in the Stream-Safe Tex
 _BLOCK = 2**14  # bytes that are decoded and split into lines together
 _CONTAINERS = {
     b"PK\x03\x04": "a zip archive or spreadsheet; extract the text file, or compress it with gzip",
-    b"PAR1": "a Parquet file, but this format needs text",
+    b"PAR1": "a Parquet file, but this format needs text; write plain text",
     **{mark: f"compressed by {program}; decompress it, or use gzip" for mark, program in {
         b"BZh": "bzip2", b"\xfd7zXZ\0": "xz", b"\x28\xb5\x2f\xfd": "zstd"}.items()},
     b"%PDF-": "a PDF; write plain text",
-    b"\x93NUMPY": "an array of NumPy; write it as text, as numpy.savetxt() does",
-    **dict.fromkeys((b"\x80\x04", b"\x80\x05"), "a pickle of Python; write it as text, or in JSON"),
+    b"\x93NUMPY": "a NumPy array; write it as text, for example with numpy.savetxt()",
+    **dict.fromkeys((b"\x80\x04", b"\x80\x05"), "a Python pickle; write the data as text or JSON"),
 }
 _BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "UTF-8 with a byte-order mark", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 
@@ -275,13 +276,13 @@ class Document:
         """
         try:
             if Path(path).exists() and not Path(path).is_file():
-                raise InputError("not a regular file", path=path)
+                raise InputError("this is not a regular file; name a file", path=path)
             with open(path, "rb") as file:
                 content = read_at_most(MAX_BYTES, file.read)
         except OSError as error:
             raise InputError(f"cannot read the file: {error.strerror}", path=path) from None
         if len(content) > MAX_BYTES:
-            raise InputError(f"larger than {MAX_BYTES >> 20} MiB", path=path)
+            raise InputError(f"the file is larger than {MAX_BYTES >> 20} MiB; split it, or make it smaller", path=path)
         return cls(str(path), content, name=recorded_name(path, within))
 
     @cached_property
@@ -309,10 +310,10 @@ class Document:
         """Report that the file has no items, unless other errors are already reported.
 
         Args:
-            noun: Noun for the error "no NOUN in this file", such as "item" or "sentence".
+            noun: Noun for the error "the file has no NOUN", such as "item" or "sentence".
         """
         if self.problems is None or not self.problems.counts:
-            self.refuse(f"no {noun} in this file")
+            self.refuse(f"the file has no {noun}; check that it is the correct file")
 
     def collect(self, problems: Problems | None) -> Document:
         """Return a copy of the document that collects its errors in `problems`.
@@ -365,7 +366,8 @@ class Document:
             most: Maximal number.
             line: Line number of the first line above the limit.
         """
-        return self.error(f"{count}; {most:,} are the most that are read{self.bounds.reason}", line, category="order")
+        return self.error(f"the file has {count}; at most {most:,} are allowed{self.bounds.reason}", line,
+                          category="order")
 
     def make_size_error(self, remedy: str = "") -> InputError:
         """Make the error that a file decompresses to too many bytes.
@@ -373,12 +375,13 @@ class Document:
         Args:
             remedy: Advice at the end of the message.
         """
-        size = f"decompresses to more than {self.max_bytes >> 20} MiB"
+        size = f"the file decompresses to more than {self.max_bytes >> 20} MiB"
         if self.max_bytes == MAX_BYTES:
-            return self.error(size)
+            return self.error(f"{size}; split it, or make it smaller")
         if self.max_bytes == self.bounds.max_bytes:
-            return self.error(f"{size}{remedy}, if it is a submission to this task")
-        return self.error(f"{size}, over {MAX_RATIO} times its size{remedy}")
+            return self.error(f"{size}, the limit for a submission to this task"
+                              f"{remedy or '; check that it is the correct file'}")
+        return self.error(f"{size}, over {MAX_RATIO} times its compressed size{remedy}")
 
     def text(self) -> str:
         """Return the text of the file without its last line end.
@@ -418,7 +421,8 @@ class Document:
             raise self.make_bounds_error(f"{n_lines:,} lines", most, most + 1)
         if self.problems is not None and "crlf" not in self.repair and (n := content.count(b"\r\n")):
             self.problems.notes.append(self.error(
-                f"{'all' if n == n_lines else n} of {counted(n_lines, 'line')} end with CR LF, which is read as LF",
+                f"{'all' if n == n_lines else n} of {counted(n_lines, 'line')} end with CR LF (Windows), which is "
+                "interpreted as LF",
                 category="encoding"))
         stop = len(content) - content.endswith(b"\n")
         number, offset = 1 + self.skip, self._skip_lines(content, stop)
@@ -454,7 +458,8 @@ class Document:
         for _ in range(self.skip):
             offset = content.find(b"\n", offset, stop) + 1
             if not offset:
-                raise self.error(f"no line after the first {counted(self.skip, 'line')}, which option 'skip' ignores")
+                raise self.error(f"option 'skip' ignores the first {counted(self.skip, 'line')}, and no other line "
+                                 "follows; set a smaller number")
         return offset
 
     def _extract_text(self) -> bytes:
@@ -465,7 +470,7 @@ class Document:
         """
         content = self._decompress()
         if not content or content.isspace():
-            raise self.error("the file is empty")
+            raise self.error("the file is empty; check that it is the correct file")
         for mark, description in _CONTAINERS.items():
             if content.startswith(mark) and b"\0" in content:
                 raise self.error(f"the file is {description}", category="encoding")
@@ -481,7 +486,7 @@ class Document:
                     self.report(error)
                 content = content.removeprefix(mark)
         if b"\n" not in content and content.find(b"\r", 0, -1) >= 0:
-            raise self._make_encoding_error("lines end with CR alone; save the file with LF", 1)
+            raise self._make_encoding_error("the lines end with CR only; save the file with line ends LF", 1)
         return content
 
     def _decode(self, block: bytes, first: int) -> str:
@@ -505,7 +510,8 @@ class Document:
                 self.report(self._make_encoding_error(
                     f"byte 0x{line[error.start]:02x} is not UTF-8; save the file as UTF-8", number))
             if b"\0" in line:
-                self.report(self._make_encoding_error("a NUL character: this is not a text file", number))
+                self.report(self._make_encoding_error("the line has a NUL character, so this is not a text file; save "
+                                                      "it as UTF-8 text", number))
         return text.replace("\0", "\u2400")
 
     def _compose(self, line: str, number: int) -> str:
@@ -516,13 +522,14 @@ class Document:
         if unicodedata.is_normalized("NFC", line):
             return line
         if (most := count_marks(line)) > MAX_MARKS:
-            self.report(self._make_encoding_error(f"{most:,} combining marks in a row, but NFC can be applied to "
-                                                  f"at most {MAX_MARKS}; correct the line", number))
+            self.report(self._make_encoding_error(
+                f"the line has {most:,} combining marks (such as accents) in a row, but repair = [\"nfc\"] allows at "
+                f"most {MAX_MARKS}; correct the line", number))
             return line
         return unicodedata.normalize("NFC", line)
 
     def _make_length_error(self, length: str, line: int) -> InputError:
-        return self._make_encoding_error(f"a line of {length} characters; {MAX_LINE:,} is the most that is read", line)
+        return self._make_encoding_error(f"the line has {length} characters; at most {MAX_LINE:,} are allowed", line)
 
     def _make_encoding_error(self, message: str, line: int) -> InputError:
         return self.error(message, line, category="encoding")

@@ -110,7 +110,7 @@ def read_parquet_rows(document: Document, names: Sequence[str] | None = None) ->
         requested = available if names is None else list(dict.fromkeys(names))
         for name in requested:
             if name not in available:
-                raise document.error(f"no column {name!r}; {suggest(name, available)}")
+                raise document.error(f"the file has no column {name!r}; {suggest(name, available)}")
         check_footer(connection, pattern, document, requested)
         columns = list(map(quote_name, requested)) or ["NULL"]
         check_sizes(connection, pattern, document, columns)
@@ -148,17 +148,19 @@ def open_parquet(document: Document) -> Iterator[tuple[Any, str]]:
     try:
         import duckdb
     except ModuleNotFoundError:
-        raise document.error("Parquet cannot be read here; give the table as text, or as JSON Lines") from None
+        raise document.error("Parquet files cannot be read here; write the table as text or JSON Lines") from None
     if document.repair or document.skip:
         option = "repair" if document.repair else "skip"
-        raise document.error(f"a Parquet file has no lines of text; remove the option {option!r}")
+        raise document.error(f"option {option!r} does not apply to Parquet files, which have no lines; remove the "
+                             "option")
     if not (document.content.startswith(MAGIC) and document.content.endswith(MAGIC)):
-        raise document.error("not a Parquet file")
+        raise document.error("this is not a Parquet file; save the table as Parquet")
     with open_duckdb(document.content, "table.parquet") as (connection, path):
         try:
             yield connection, escape_path(path)
         except (duckdb.OutOfMemoryException, MemoryError):
-            raise document.error("decompresses to more than the memory limit") from None
+            raise document.error("the file decompresses to more than the memory limit; split it, or make it "
+                                 "smaller") from None
         except (duckdb.Error, RuntimeError, ValueError) as error:  # damaged text and dates are no duckdb.Error
             reason = str(error).partition("\n")[0].replace(str(path), "it")
             raise document.error(f"cannot read this Parquet file: {reason}") from None
@@ -168,7 +170,7 @@ def _read_names(connection: Any, pattern: str, document: Document) -> list[str]:
     (n_columns,) = connection.execute("SELECT count(*) FROM parquet_schema(?) WHERE num_children IS NULL",
                                        [pattern]).fetchone()
     if n_columns > MAX_CELLS:
-        raise document.error(f"{n_columns:,} columns; {MAX_CELLS:,} are the most that are read")
+        raise document.error(f"the file has {n_columns:,} columns; at most {MAX_CELLS:,} are allowed")
     return [column[0] for column in connection.execute("SELECT * FROM read_parquet(?) LIMIT 0", [pattern]).description]
 
 
@@ -228,7 +230,7 @@ def _require_bounded(document: Document, rows: int, size: int, longest: int = 0)
     if rows > document.most_lines:
         raise document.make_bounds_error(f"{rows:,} rows", document.most_lines)
     if longest > MAX_LINE:
-        raise document.error(f"a value of {longest:,} bytes; {MAX_LINE:,} is the most that is read")
+        raise document.error(f"the file has a value of {longest:,} bytes; at most {MAX_LINE:,} are allowed")
     if size > document.max_bytes:
         raise document.make_size_error()
 

@@ -35,19 +35,20 @@ def parse_object(line: str, path: str, number: int | None, *, nan: bool = False)
         InputError: The line is not a JSON object, a key occurs twice, or there are too many keys, lists or objects.
     """
     if (n := _count_keys(line)) > MAX_KEYS:
-        raise InputError(f"{n:,} keys in one line; {MAX_KEYS:,} are the most that are read", path=path, line=number)
+        raise InputError(f"the line has {n:,} keys; at most {MAX_KEYS:,} are allowed", path=path, line=number)
     if has_more_containers(line, MAX_CONTAINERS):
-        raise InputError(f"more than {MAX_CONTAINERS:,} lists and objects in one line, which are the most that are "
-                         "read", path=path, line=number)
+        raise InputError(f"the line has more than {MAX_CONTAINERS:,} lists and objects; write fewer", path=path,
+                         line=number)
     try:
         value = parse_json(line, nan=nan)
     except json.JSONDecodeError as error:
-        raise InputError(f"not JSON: {error.msg} at column {error.colno}; every line must be one whole object",
+        raise InputError(f"not JSON: {error.msg} at column {error.colno}; write one complete JSON object in each line",
                          path=path, line=number) from None
     except ValueError as error:
         raise InputError(f"not JSON: {error}", path=path, line=number) from None
     if not isinstance(value, dict):
-        raise InputError("not a JSON object", path=path, line=number)
+        raise InputError("the line is not a JSON object; write an object such as {\"id\": \"d1\", ...}", path=path,
+                         line=number)
     return value
 
 
@@ -177,7 +178,7 @@ def read_json_members(document: Document) -> Iterator[tuple[int, str | None, Any
     """
     text, line, counted_to = document.text(), 1 + document.skip, 0
     if has_more_containers(text, most := _CONTAINERS_PER_LINE * document.most_lines):
-        raise document.error(f"more than {most:,} lists and objects, which are the most that are read"
+        raise document.error(f"the file has more than {most:,} lists and objects, the most that are allowed"
                              f"{document.bounds.reason}")
     try:
         for n, (offset, name, value) in enumerate(_read_members(text)):
@@ -210,7 +211,7 @@ def describe_missing(document: Document, entry: Mapping[str, Any], name: str) ->
         name: Key or path of the absent column.
     """
     n = document.cache[describe_missing] = document.cache.get(describe_missing, 0) + 1
-    return f"no key {name!r}" + (f"; {suggest(name, _list_paths(entry))}" if n <= _MOST_HINTS else "")
+    return f"the key {name!r} is missing" + (f"; {suggest(name, _list_paths(entry))}" if n <= _MOST_HINTS else "")
 
 
 def get_column(columns: Mapping[str, list[Any]], name: str) -> list[Any] | None:
@@ -305,7 +306,7 @@ def _read_members(text: str) -> Iterator[tuple[int, str | None, Any]]:
             break
         offset = _skip_mark(text, offset, ",")
     if (offset := _skip_blanks(text, offset + 1)) < len(text):
-        raise json.JSONDecodeError("more text after the end of the value", text, offset)
+        raise json.JSONDecodeError("unexpected text after the end of the JSON value", text, offset)
 
 
 def _decode(text: str, offset: int) -> tuple[Any, int]:
@@ -343,13 +344,13 @@ def _make_entry(name: str | None, value: Any, item: str | None, column: str | No
         The row (a dict), or a message (a text) if the member is not valid.
     """
     if name is None:
-        return value if isinstance(value, dict) else "not a JSON object, as every entry of the list must be"
+        return value if isinstance(value, dict) else "an entry of the list is not a JSON object; write an object"
     if item is None:
-        return "an object names every item once; set the option 'item' to one column, or write a list"
+        return "the file is an object with one entry per item; set the option 'item' to one column, or write a list"
     if isinstance(value, dict):
         if value.get(item, name) != name:
-            return f"item {name!r} has another name under its key {item!r}; make them equal"
+            return f"item {name!r} has another name in its own key {item!r}; write the same name"
         return {**value, item: name}
     if column is None:
-        return f"item {name!r} is no JSON object"
+        return f"the value of item {name!r} is not a JSON object; write an object"
     return {item: name, column: value}

@@ -154,7 +154,8 @@ def test_what_is_not_counted_by_response_is_refused(task, registry, scored):
         "compare", "--test", "fisher", "--unit", "response", exit_code=3).stderr  # written out: it declares documents
 
 
-LACKING = "item 's3': answer 'z' has no score, which SetF(best=2) needs; give it one, or leave threshold and best out"
+LACKING = ("item 's3': answer 'z' has no score, which SetF(best=2) needs; add the score, or remove the options "
+           "threshold and best of the metric")
 
 
 @pytest.mark.parametrize("command", ["check", "run"])

@@ -176,7 +176,7 @@ def test_a_candidate_is_one_system_of_the_task(many, undone):
     with pytest.raises(InputError, match=r"matches 2 systems \(other/s1, s1/s1\); write team/system"):
         registry.compare(**GREATER, candidate="s1")
     registry.compare(**GREATER, candidate="other/s1")
-    with pytest.raises(InputError, match="candidate: needs alternative = 'greater'"):
+    with pytest.raises(InputError, match="candidate: needs one-sided tests; set alternative = 'greater'"):
         registry.compare(candidate="s2")
 
 

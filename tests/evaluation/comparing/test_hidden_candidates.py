@@ -11,7 +11,7 @@ def test_an_anonymous_task_names_no_candidate(many, registry, scored, candidate)
     many.extra = "[board]\nanonymous = true"
     many.significance = {"seed": 1, **GREATER, "candidate": "s1"} if candidate else {"seed": 1}
     if candidate:
-        assert "names a participant, and the task is anonymous" in registry("run", many.write(), exit_code=3).stderr
+        assert "names a participant, but the task is anonymous" in registry("run", many.write(), exit_code=3).stderr
         return
     scored(many)
     told = registry("compare", "--alternative", "greater", "--candidate", "s1", exit_code=3).stderr

@@ -181,7 +181,7 @@ def test_what_does_not_go_with_random_runs_is_refused(repeated, registry, scored
                        exit_code=3).stderr
     assert "random runs are permuted as a whole; set correction = " in refused
     repeated.significance = {"runs": "random", "interval": "bca"}
-    assert "set dual, percentile or basic" in registry("run", repeated.write(), exit_code=3).stderr
+    assert "set interval to 'dual', 'percentile' or 'basic'" in registry("run", repeated.write(), exit_code=3).stderr
     repeated.significance = {"runs": "random"}
     registry("apply", repeated.write())
     one = repeated.folder / "systems" / "s1.tsv"

@@ -226,7 +226,7 @@ def test_missing_items_are_counted_and_handled_as_declared(task, registry, polic
     """System c lacks i0, which a and b get right: it is wrong, or left out for all three."""
     task.significance["unit"] = "item"  # so that the units are the items that are left
     del task.systems["c"]["i0"]
-    assert "item 'i0': there is no answer to it" in registry("run", task.write(), exit_code=3).stderr
+    assert "item 'i0': it has no answer" in registry("run", task.write(), exit_code=3).stderr
     task.submission = {"missing": policy}
     told = registry("run", task.write()).stderr
     assert f"1 of 6 items has no answer and {'counts as wrong' if policy == 'worst' else 'is left out'}" in told

@@ -70,7 +70,7 @@ def test_a_file_named_by_itself_with_a_test_set_is_left_out_of_every_pattern(nam
 
 
 @pytest.mark.parametrize(("submit", "says"), [
-    ('file = "{language}/{team}_{run}.tsv"\nsystem = "x"', "{language} is no known capture"),
+    ('file = "{language}/{team}_{run}.tsv"\nsystem = "x"', "{language} is an unknown field"),
     ('file = "{team}/{system}.tsv"\nsystem = "{tem}"', "does not contain {tem}; did you mean 'team'"),
     ('file = "{team}/{system}.tsv"\nsystem = "x"', "system is set twice, by the key and by {system}"),
     ('file = "{test_set}/{system}.tsv"', "unknown test set 'es' of "),

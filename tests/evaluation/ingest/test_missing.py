@@ -47,6 +47,6 @@ def test_texts_that_repeat_are_no_names_of_items(registry, tmp_path):
         '[[submit]]\nfile = "a.csv"\nsystem = "a"\n')
     told = registry("check", manifest, exit_code=3).stderr
     assert "item 'yes': occurs twice, first in line 2" in told
-    assert "or if these are texts rather than names, number the rows with item = []" in told
+    assert "or set item = [] to number the rows if this column has texts, not item names" in told
     manifest.write_text(manifest.read_text().replace('item = ["text"]', "item = []"))
     registry("check", manifest)

@@ -62,7 +62,7 @@ def test_one_more_run_is_other_content(seeded, registry, scored):
 
 def test_an_error_in_a_run_names_its_file(seeded, registry):
     seeded.runs["r"]["seed2"] = {k: v for k, v in seeded.gold.items() if k != "i3"}
-    assert "r.seed2.tsv: item 'i3': there is no answer" in registry("run", seeded.write(), exit_code=3).stderr
+    assert "r.seed2.tsv: item 'i3': it has no answer" in registry("run", seeded.write(), exit_code=3).stderr
     assert "r.seed2.tsv: item 'i3'" in registry("check", seeded.manifest, exit_code=3).stderr
     assert "seed10" not in registry("check", seeded.manifest, exit_code=3).stderr
 

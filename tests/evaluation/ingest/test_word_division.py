@@ -44,7 +44,7 @@ def test_bleu_has_the_tokenizer_of_the_script(script):
 
 @pytest.mark.parametrize(("metric", "remedy"), [
     ("BLEU(tokenize=13a)", 'set its option tokenize = "zh"'), ("BLEU(tokenize=intl)", 'tokenize = "zh"'),
-    ("TER", "take CER, chrF, or BLEU"), ("WER", "take CER"), ("chrF++", "leave the option out"),
+    ("TER", "use CER, chrF, or BLEU"), ("WER", "use CER"), ("chrF++", "remove the option"),
     ("ROUGE(tokenize=whitespace)", 'set its option tokenize = "characters"'), ("chrF", None), ("CER", None),
     ("ROUGE(tokenize=characters)", None)])
 def test_metrics_of_words_warn_of_a_script_without_blanks(metric, remedy):
@@ -61,7 +61,7 @@ def test_rouge_warns_where_it_leaves_out_most_letters():
     nepali = ["पानी फेरि पर्‍यो", "मलाई स्याउ मन पर्छ"] * 6
     board, told = remarks(nepali, "ROUGE", nepali)
     assert board.scores["a"] == 0.0
-    assert any("100% of the gold's letters are none of a to z, and ROUGE leaves them out" in one for one in told)
+    assert any("100% of the letters in the gold are not a to z, and ROUGE ignores them" in one for one in told)
     board, told = remarks(nepali, "ROUGE(tokenize=whitespace)", nepali)
     assert board.scores["a"] == 1.0
     assert not any("letters" in one for one in told)
@@ -82,7 +82,7 @@ def test_a_tokenized_system_is_named_beside_a_gold_that_is_not():
     assert told.startswith("warning: system 'split': 6 of 6 sentences have a space before the full stop")
     both = registry.evaluate(split, {"plain": shorten(plain), "split": shorten(split)}, metric="BLEU")
     (told,) = [one for one in both.messages if "tokenize" in one]
-    assert "metric BLEU: the gold seems to be tokenized, and BLEU tokenizes it again" in told
+    assert "metric BLEU: the gold seems to be tokenized already, but BLEU tokenizes texts again" in told
 
 
 def test_a_manifest_keeps_its_metric_and_warns(tmp_path, registry):

@@ -76,8 +76,8 @@ def _verified(db):
 
 
 @pytest.mark.parametrize(("board", "says"), [
-    ('release = "ladder"', "board.step: is required"),
-    ("step = 0.1", "is only for release = 'ladder'"),
+    ('release = "ladder"', "board.step: is missing, but release = 'ladder' needs it"),
+    ("step = 0.1", "works only with release = 'ladder'"),
     ('release = "ladder"\nstep = 0', "expected a number above 0"),
 ])
 def test_what_does_not_go_together_is_refused(task, registry, board, says):

@@ -96,7 +96,7 @@ def test_perplexity_is_resampled_from_sums(registry, tmp_path):
     ('format = "statistics"\noptions = { statistics = "tp" }', 'name = "Formula"\noptions = { formula = "tp/n" }',
      "metric[0]: unknown column of test set test 'n'; known: tp"),
     ('format = "statistics"\noptions = { statistics = "tp" }', 'name = "Formula"\noptions = { formula = "tp/" }',
-     "metric[0]: formula 'tp/', character 4 (its end): expected a number"),
+     "metric[0]: formula 'tp/', character 4 (the end): expected a number"),
 ])
 def test_what_does_not_fit_together_is_named_by_the_manifest(registry, tmp_path, test_set, metric, says):
     path = manifest(tmp_path / "t", test_set=f'gold = "gold"\n{test_set}', metric=[metric])
@@ -112,7 +112,8 @@ def test_a_score_that_cannot_be_kept_exactly_is_refused_with_its_item(registry, 
         (folder / "s.csv").write_text("item,score\na,1\nc,4503599627370495\n")
         (folder / "x.csv").write_text(f"item,score\na,1\nb,{number}\n")
         for command in (("run", path), ("check", folder / "x.csv", "--task", path)):
-            says = f"x.csv:3: item 'b': 'score' is '{number}'; whole numbers are kept below 2^52, others below 2^42"
+            says = (f"x.csv:3: item 'b': 'score' is '{number}', which is too large: whole numbers must be below 2^52, "
+                    "other numbers below 2^42")
             assert says in registry(*command, exit_code=3).stderr
 
 
@@ -146,7 +147,7 @@ def test_correlations_take_numbers_as_they_are_given(scores, rho, registry, tmp_
 
 @pytest.mark.parametrize(("reader", "metric", "gold", "submission", "says"), [
     ("logprobs", "Perplexity", '{"item": "a"}', '{"item": "a", "logprobs": [-1e308, -1e308]}',
-     "x:1: item 'a': the log-probability of token 1 is -1e+308; expected a number of at most 0, above -2^42"),
+     "x:1: item 'a': the log-probability of token 1 is -1e+308; expected a number above -2^42 and at most 0"),
     ("mtme", "Pearson", "s 1\ns 2", "s 1\ns -1e308", "item 's 2': Pearson: a statistic is 2^52 or larger"),
 ])
 def test_sums_without_bound_are_refused(reader, metric, gold, submission, says, registry, tmp_path):

@@ -123,7 +123,8 @@ name = "Accuracy"
 
 @pytest.mark.parametrize("local", ["2026-11-30T23:59:59", "2026-11-30", "23:59:59", '"2026-11-30 23:59"'])
 def test_a_deadline_without_a_zone_is_refused_with_the_remedy(local):
-    with pytest.raises(ManifestError, match=r"task\.deadline.*every time zone; write date, time and zone, as in 20"):
+    with pytest.raises(ManifestError, match=r"task\.deadline.*which has no time zone; write date, time and zone, such "
+                                             "as 20"):
         read_manifest(MANIFEST.format(deadline=local).encode(), "task.toml")
 
 

@@ -212,7 +212,7 @@ def test_users_declare_the_range_of_their_scores():
     assert (repr(Mean()), repr(Formula(formula="a/b"))) == ("Mean", 'Formula(formula="a/b")'), "names of old registries"
     assert Mean(low=0, high=10).score_range == (0, 10)
     assert Formula(formula="a/b", low=0).score_range == (0, np.inf)
-    with pytest.raises(InputError, match="'low' of Mean is 1, and 'high' is 0"):
+    with pytest.raises(InputError, match="options of Mean: 'low' is 1, but 'high' is 0; set 'low' below 'high'"):
         Mean(low=1, high=0)
     item = Item("i7", None, {}, 1)
     with pytest.raises(InputError, match="score 11 is outside of the declared range, 0 to 10"):

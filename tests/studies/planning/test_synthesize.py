@@ -101,7 +101,7 @@ def test_items_without_a_score_are_neither_easy_nor_hard(registry, scored, tmp_p
 @pytest.mark.parametrize(("asked", "said"), [
     ((), "NAME=RATE"), (("--system", "a=high"), "NAME=RATE"), (("--system", "a=1"), "above 0 and below 1"),
     ((*SYSTEMS, "--correlation", "0.95"), "have a correlation between"), ((*SYSTEMS, "--items", "1"), "expected 2 to"),
-    (("--system", "a/b=0.5"), "cannot stand in a name"), ((*SYSTEMS, "--pair", "ours=0.2"), "A,B=R12"),
+    (("--system", "a/b=0.5"), "invisible characters from the name"), ((*SYSTEMS, "--pair", "ours=0.2"), "A,B=R12"),
     ((*SYSTEMS, "--pair", "ours,theirs=much"), "A,B=R12"), ((*SYSTEMS, "--pair", "ours,them=0.2"), "system 'them'"),
     ((*SYSTEMS, "--pair", "ours,ours=0.2"), "or is one system"),
     ((*SYSTEMS, "--pair", "ours,theirs=0.2", "--pair", "theirs,ours=0.2"), "named twice"),
@@ -110,7 +110,7 @@ def test_items_without_a_score_are_neither_easy_nor_hard(registry, scored, tmp_p
      "cannot have these correlations together"),
     ((*SYSTEMS, "--seed", "-1"), "the seed is -1"),
     ((*SYSTEMS, "--items", str(10**20)), "expected 2 to 10000000"),
-    ((*SYSTEMS, "--task", "../x"), "--task '../x' is not made"),
+    ((*SYSTEMS, "--task", "../x"), "--task '../x' is not a valid name"),
     (("--system", "a=0.5", "--correlation", "nan"), "the correlation is nan")])
 def test_what_cannot_be_drawn(stance, registry, tmp_path, asked, said):
     assert said in registry("study", "synthesize", "stance", *asked, "--to", "plan", exit_code=3).stderr
@@ -121,7 +121,7 @@ def test_nothing_is_written_through_a_link_that_leads_elsewhere(stance, registry
     (tmp_path / "plan").mkdir()
     (tmp_path / "plan" / "gold.jsonl").symlink_to(tmp_path / "elsewhere")
     refused = registry("study", "synthesize", "stance", *SYSTEMS, "--to", "plan", exit_code=3).stderr
-    assert "gold.jsonl: exists with other content" in refused
+    assert "gold.jsonl: this file already exists with other content" in refused
     assert not (tmp_path / "elsewhere").exists()
     assert [path.name for path in (tmp_path / "plan").iterdir()] == ["gold.jsonl"]
 

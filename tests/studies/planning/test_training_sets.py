@@ -102,7 +102,7 @@ def test_nothing_is_written_through_a_link_that_leads_elsewhere(resample, tmp_pa
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "submissions.toml").symlink_to(tmp_path / "elsewhere")
     refused = resample({"a": "x\n"}, "--format", "lines", "--copies", "1", exit_code=3).stderr
-    assert "submissions.toml: exists with other content" in refused
+    assert "submissions.toml: this file already exists with other content" in refused
     assert not (tmp_path / "elsewhere").exists()
 
 
@@ -115,7 +115,7 @@ def test_nothing_is_written_through_a_link_that_leads_elsewhere(resample, tmp_pa
     ({"a": "x\n"}, ("--format", "lines", "--copies", str(10**20)), "too many"),
     ({"a": "x\n"}, ("--format", "lines", "--model", "east"), "the model east is named twice"),
     ({"a": "x\n"}, ("--format", "lines", "--size", "5", "--size", "5"), "the size 5 is named twice"),
-    ({"a": "x\n"}, ("--format", "lines", "--model", "a/b"), "cannot stand in a name"),
+    ({"a": "x\n"}, ("--format", "lines", "--model", "a/b"), "invisible characters from the name"),
     ({"a": "".join(f"q{n} 0 d{m} 1\n" for m in range(3) for n in range(9))}, ("--format", "trec"),
      "not separate blocks of lines"),
 ])
