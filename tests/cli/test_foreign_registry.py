@@ -24,7 +24,8 @@ from tests.thorough import keep_each
 SECRET = "Quillmark-Brambleton-Ferngully"
 GOLD = {f"i{n:02}": "abc"[n % 3] for n in range(12)}
 COMMANDS = {  # every command, with what it is given
-    "board": [(), ("--wide",)], "pairs": [()], "diff": [()], "plot": [("small", "scores", "-o", "out.svg")],
+    "board": [(), ("--wide",)], "pairs": [()], "compare-pair": [("ann", "bob")], "gate": [("ann", "bob")],
+    "diff": [()], "plot": [("small", "scores", "-o", "out.svg")],
     "export": [("small", "wmt"), ("small", "codabench", "--submission", "ann/ann"), ("small", "bibtex")],
     "page": [("small", "-o", "out.html")], "site": [("small", "-o", "out")],
     "items": [("small", "show", "i03"), ("small", "hard")], "query": [("FROM team",), ("FROM leaderboard",)],

@@ -128,7 +128,7 @@ def test_what_cannot_be_asked(entities, options, said):
 
 def test_a_figure_that_cannot_be_drawn_is_refused_before_the_work(entities):
     refused = entities("curve", "entities", "--plot", "curve.gif", exit_code=3).stderr
-    assert "ends in .svg, .pdf, .png or .pgf" in refused
+    assert "must end in .svg, .pdf, .png or .pgf" in refused
     assert "already stored" not in entities("curve", "entities").stderr
 
 

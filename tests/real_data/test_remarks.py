@@ -77,4 +77,4 @@ def test_parsers_with_relations_that_the_treebank_has_not(registry, conll2018, t
     for name, ((category, message),) in said.items():
         assert (category, message.split(" of ")[0]) == ("label", str(sum(unknown[name].values())))
         assert all(f"{relation!r} ({n} times" in message for relation, n in unknown[name].items())
-    assert said["ONLP-lab"][0][1].endswith("if they are the same, set the submission's option fold_case = true")
+    assert said["ONLP-lab"][0][1].endswith("if these names mean the same, set the submission's option fold_case = true")

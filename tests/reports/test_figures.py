@@ -156,7 +156,7 @@ def test_ranks_are_shown_as_often_as_they_were_drawn(drawn):
 @pytest.mark.parametrize(("kind", "board", "said"), [
     ("scores", leaderboard(["A"], [None]), "no score is defined"),
     ("groups", leaderboard(["A"]), "fewer than two ranked systems"),
-    ("groups", BOARD, "too many groups"),
+    ("groups", BOARD, "too many overlapping groups"),
     ("ranks", BOARD, "cannot be resampled"),
     ("pairs", leaderboard(["A"]), "there is only one system, so there are no pairs to draw"),
     ("gains", leaderboard(["A"]), "there is only one system, so there are no pairs to draw"),
@@ -168,7 +168,7 @@ def test_what_cannot_be_drawn(kind, board, said, tmp_path):
 
 
 def test_a_file_of_another_kind_is_refused(tmp_path):
-    with pytest.raises(InputError, match=r"ends in \.svg, \.pdf, \.png or \.pgf"):
+    with pytest.raises(InputError, match=r"must end in \.svg, \.pdf, \.png or \.pgf"):
         DRAWN["pairs"](BOARD, tmp_path / "f.gif")
 
 
@@ -304,7 +304,7 @@ def test_dots_per_inch_set_the_size_of_a_png(tmp_path):
         DRAWN["pairs"](BOARD, tmp_path / "f.png", look=Look(width=4, dpi=dpi))
         with Image.open(tmp_path / "f.png") as picture:
             assert picture.width == 4 * dpi
-    with pytest.raises(InputError, match="expected 72 to 1200"):
+    with pytest.raises(InputError, match="set it from 72 to 1200 dots per inch"):
         figures.parse_look(dpi=10)
 
 

@@ -154,7 +154,8 @@ def make_result(board: Leaderboard, boards: Sequence[Leaderboard]) -> str:
     part = describe_part(board, boards, has_metric=False)
     place = f"By {board.metric_label}{f' ({part})' if part else ''}"
     if board.result:
-        return f"{place}, {board.result}"
+        begins_with_name = any(board.result.startswith(standing.display_name) for standing in board.standings)
+        return f"{place}, {board.result if begins_with_name else board.result[0].lower() + board.result[1:]}"
     names = [standing.display_name for standing in board.standings if standing.score is not None]
     if len(names) != 1:
         return f"{place}, {counted(len(names), 'system is', 'systems are')} scored, but not compared."

@@ -115,7 +115,7 @@ def test_p_values_do_not_depend_on_the_unit_of_the_scores(registry, tmp_path, te
 def test_a_board_of_numbers_that_keep_too_few_digits_is_refused(registry, tmp_path):
     path = write(tmp_path / "t", one=[f"{n}e-200" for n in range(2, 9)], two=[f"{n}e-201" for n in range(2, 9)])
     told = registry("run", path, exit_code=3).stderr
-    assert "the largest Mean statistic is 8e-200" in told
+    assert "values of Mean are too small (at most 8e-200)" in told
     assert "multiply all values by the same power of ten" in told
 
 
