@@ -35,7 +35,8 @@ def describe_result(board: Leaderboard) -> str:
     beaten = set(significant.b.tolist()) if not has_own_test else {
         place for place in ranked if (board.rank_ranges[place] or (1, 1))[0] > 1}
     first = [board.standings[place].display_name for place in ranked if place not in beaten]
-    equal = [board.standings[place].display_name for place in ranked if board.standings[place].rank == 1]
+    ranks = {place: board.standings[place].rank or 0 for place in ranked}
+    equal = [board.standings[place].display_name for place in ranked if ranks[place] == min(ranks.values())]
     if len(equal) == 1:
         best = f"{equal[0]} has the best score"
     else:
