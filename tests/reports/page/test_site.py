@@ -43,7 +43,8 @@ def placed(names, ranks, lows, task="task", **more):
 def test_a_task_has_the_result_of_its_first_board_and_a_row_for_each():
     """By accuracy oak beats ash and fir, and so does fir by precision oak and elm."""
     entry = make_task_entry("tasks/task.html", contents())
-    assert entry["result"] == "By acc, no single winner: oak and elm of the 4 systems may be first; oak has the best score."
+    assert entry["result"] == ("By acc, no single winner: oak and elm of the 4 systems may be first; oak has the best "
+                               "score.")
     assert [(row["title"], row["best"], row["score"], row["n"], row["better_than"], row["link"])
             for row in entry["boards"]] == [
         ("acc", "oak", "0.9000", 4, "2 of 3", "tasks/task.html#metric=acc&set=test"),
