@@ -49,7 +49,7 @@ def test_it_is_shown_amended_exported_and_hidden(said, registry, tmp_path):
     registry("amend", "small/test/a/a", "--attribute", "cost=0.5", "--reason", "cheaper now")
     registry("submit", "small", said.folder / "systems" / "b.tsv", "--system", "d", "--attribute", "size=1e9",
              "--attribute", "colour=red", "--run")
-    for given, says in (("paper=nowhere", "paper: 'nowhere' is no web address"), ("size=0", "size: ")):
+    for given, says in (("paper=nowhere", "paper: 'nowhere' is not a web address"), ("size=0", "size: ")):
         told = registry("amend", "small/test/a/a", "--attribute", given, "--reason", "x", exit_code=3).stderr
         assert says in told
 

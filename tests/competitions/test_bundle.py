@@ -230,7 +230,7 @@ def test_what_is_wrong_or_hostile_is_refused_in_words(scored, task, bundle, tmp_
     refused({"a.zip": zipped({"a.tsv": good})}, "zip archive")
     refused({}, "a link", lambda res: (res / "a.tsv").symlink_to(tmp_path / "run/input/ref/gold/test/gold"))
     refused({}, "a link", lambda res: (res / "sub").symlink_to(tmp_path / "run/input/ref/gold"))
-    refused({}, "a.tsv: not a regular file", lambda res: os.mkfifo(res / "a.tsv"))
+    refused({}, "a.tsv: this is not a regular file", lambda res: os.mkfifo(res / "a.tsv"))
     refused({}, "more than 10 levels of folders", lambda res: (res / "/".join("d" * 12)).mkdir(parents=True))
     others = "".join(f"{k}\tmaybe\n" for k in task.gold).encode()
     assert scoring_program.main(put(tmp_path / "run", at / "reference_data" / "test", {

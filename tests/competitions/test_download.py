@@ -168,7 +168,7 @@ def test_hostile_downloads_are_refused_and_leave_nothing(scored, task, bring, re
     refused("it has no answer", {"a.tsv": good[6:]})
     link = zipfile.ZipInfo("a.tsv")
     link.create_system, link.external_attr = 3, (stat.S_IFLNK | 0o777) << 16
-    refused("is a link", {link: "/etc/passwd"})
+    refused("has a link", {link: "/etc/passwd"})
     for name, text, told in (
             ("a.csv", "Submission ID,Owner\n1,e\n", "no column 'Created When'"),
             ("b.csv", ",".join(COLUMNS) + "\n1,x.zip,e,2027-01-01T00:00:00Z,Finished,test\n", "lacks the downloaded"),

@@ -243,7 +243,7 @@ def test_swaps_of_systems_of_which_people_saw_other_items_are_refused(judged, re
 @pytest.mark.parametrize(("options", "change", "says"), [
     ("", {}, "needs the option 'drawn'"),
     ('drawn = "probability"', {"probabilities": [1.0] * 400},
-     "item 'i060': has no human score, although its sampling probability is 1"),
+     "item 'i060': it has no human score, although its sampling probability is 1"),
     ('drawn = "probability"', {"probabilities": [0.0] * 400}, "gold:2: item 'i000': 'probability' is 0; expected"),
     ('drawn = "random", judge = "human", human = "judge"', {}, "item 'i060': 'human' is missing, but"),
 ])

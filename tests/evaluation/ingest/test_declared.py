@@ -76,7 +76,7 @@ def test_a_file_named_by_itself_with_a_test_set_is_left_out_of_every_pattern(nam
     ('file = "{test_set}/{system}.tsv"', "unknown test set 'es' of "),
     ('file = "{team}/{team}_{run}.tsv"\nsystem = "x"\ntest_set = "test-es"', "no file matches"),
     ('file = "es/{team}_1.tsv"\nsystem = "{team}/x"\ntest_set = "test-es"', "contains '/'"),
-    ('file = "es/Aspen_1.tsv"\nsystem = "x"\ntest_set = "test-es"\nexclude = ["x"]', "needs a pattern"),
+    ('file = "es/Aspen_1.tsv"\nsystem = "x"\ntest_set = "test-es"\nexclude = ["x"]', "needs a file pattern"),
 ])
 def test_what_does_not_work_out_is_refused(names, submit, says):
     with pytest.raises(ManifestError) as caught:
