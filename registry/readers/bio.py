@@ -42,7 +42,7 @@ def suggest_tag(tag: str) -> str | None:
     >>> suggest_tag("I_PER"), suggest_tag("PER-B"), suggest_tag("b-per"), suggest_tag("M-PER")
     ("write 'I-PER'", "write 'B-PER'", "write 'B-per'", "write 'I-PER'")
     >>> suggest_tag("B"), suggest_tag("o"), suggest_tag("[CLS]")
-    ("its type is missing: write 'B-X', with the same X everywhere", "write 'O'", None)
+    ("add a type: write 'B-X', with the same type X in all tags", "write 'O'", None)
     """
     if tag in ("o", "0"):
         return "write 'O'"

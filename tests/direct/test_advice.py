@@ -16,4 +16,4 @@ def test_shifted_lists_lead_to_an_index():
     outputs = [" ".join(word if rng.random() < 0.7 else rng.choice(words) for word in text.split()) for text in gold]
     with pytest.raises(InputError, match="shifted from about line 51") as raised:
         registry.evaluate(gold, {"x": [*outputs[:50], *outputs[51:], "w1 w2"]}, metric="chrF")
-    assert str(raised.value).endswith("give dicts or Series with an index")
+    assert str(raised.value).endswith("pass dicts or Series with an index")

@@ -198,8 +198,8 @@ def test_expected_reciprocal_rank_and_exponential_gain_as_gdeval_has_them(tmp_pa
 
 
 @pytest.mark.parametrize(("metric", "says"), [
-    (ERR(), r"item 'q': a relevance is 5; ERR takes 4 at most"),
-    (NDCG(gain="exponential"), "takes 16 at most"),
+    (ERR(), r"item 'q': a relevance is 5, but ERR supports at most 4"),
+    (NDCG(gain="exponential"), "supports at most 16"),
 ])
 def test_judgments_that_a_measure_does_not_take_are_refused(metric, says):
     golds = {"q": {"a": 5 if metric.name == "ERR" else 17}}
@@ -218,6 +218,6 @@ def test_wrong_options_and_names():
 
 def test_without_ir_measures_the_error_names_the_command(monkeypatch):
     monkeypatch.setitem(sys.modules, "ir_measures", None)
-    with pytest.raises(InputError, match=r"AP needs ir-measures: pip install 'evalregistry\[ir\]'"):
+    with pytest.raises(InputError, match=r"AP needs the package ir-measures; run pip install 'evalregistry\[ir\]'"):
         scores(AP(), HAND, RUN)
     assert scores(ERR(), HAND, RUN)["q"] > 0

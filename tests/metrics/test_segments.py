@@ -76,4 +76,4 @@ def test_a_missing_package_of_a_metric_is_one_message_that_names_its_extra(monke
     monkeypatch.setitem(sys.modules, "sacrebleu.metrics", None)
     with pytest.raises(RegistryError) as raised:
         registry.evaluate(["a b c d"] * 4, {"x": ["a b c d"] * 4}, metric="BLEU(tokenize=char)")
-    assert "BLEU needs sacrebleu: pip install 'evalregistry[mt]'" in str(raised.value)
+    assert "BLEU needs the package sacrebleu; run pip install 'evalregistry[mt]'" in str(raised.value)
