@@ -6,13 +6,12 @@ import pytest
 from registry.significance import COEFFICIENTS, PairMatrix, Permutation, Settings
 from registry.significance.diagnostics.assumptions import misuses
 
-RNG = np.random.default_rng(1)
-
 
 def predictions(items, coefficient, noise):
     """Two systems that add so much noise to the same values, which have little to do with the gold."""
-    shared, gold = RNG.permutation(items), RNG.permutation(items)
-    predicted = shared[:, None] + noise * RNG.permuted(np.tile(np.linspace(-1, 1, items), (2, 1)), axis=1).T
+    rng = np.random.default_rng(1)
+    shared, gold = rng.permutation(items), rng.permutation(items)
+    predicted = shared[:, None] + noise * rng.permuted(np.tile(np.linspace(-1, 1, items), (2, 1)), axis=1).T
     return PairMatrix(np.stack([predicted, np.tile(gold[:, None], 2)], axis=-1), coefficient=COEFFICIENTS[coefficient])
 
 

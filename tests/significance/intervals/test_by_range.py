@@ -215,7 +215,7 @@ def test_users_declare_the_range_of_their_scores():
     with pytest.raises(InputError, match="options of Mean: 'low' is 1, but 'high' is 0; set 'low' below 'high'"):
         Mean(low=1, high=0)
     item = Item("i7", None, {}, 1)
-    with pytest.raises(InputError, match="score 11 is outside of the declared range, 0 to 10"):
+    with pytest.raises(InputError, match="score 11 is outside the declared range, 0 to 10"):
         Mean(low=0, high=10).statistics(item, Answer("i7", 11, 1))
 
 
