@@ -25,7 +25,7 @@ from registry.arrays import Floats, Ints
 from registry.significance.base import Observed, Settings
 from registry.significance.distributions import tango_statistic
 from registry.significance.intervals import influences, standard_errors
-from registry.significance.matrix import additive
+from registry.significance.matrix import StatisticMatrix, additive
 from registry.significance.pairwise.matched import log_betting_p, scale_differences
 from registry.significance.resampling.draws import ORDER, blocks, draw_counts, stream
 from registry.significance.units import has_binary_units, unit_scores
@@ -79,7 +79,7 @@ def compare_with_margin(observed: Observed, margin: float, settings: Settings) -
         share = margin / (matrix.score_range[1] - matrix.score_range[0])
         p = betting_p_value(shares, share), betting_p_value(-shares, -share)
         method = "bounded"
-    elif n < MIN_UNITS or observed.n_discordant < MIN_DISCORDANT:
+    elif n < MIN_UNITS or observed.n_discordant < MIN_DISCORDANT or not isinstance(matrix, StatisticMatrix):
         return None
     else:
         p = bootstrap_p_values(observed, margin, settings)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import multinomial
 
-from registry.significance import Settings
+from registry.significance import COEFFICIENTS, PairMatrix, Settings
 from registry.significance.base import Observed
 from registry.significance.distributions import tango_statistic
 from registry.significance.margins import MIN_UNITS, betting_p_value, compare_with_margin, exact_p_value
@@ -71,6 +71,8 @@ def test_the_kind_of_scores_chooses_the_test():
     assert compare(matrix_of(grades, score_range=(0, 4)), 0.1).method == "bounded"
     assert compare(matrix_of(grades), 0.1).method == "bootstrap-t"
     assert compare(matrix_of(grades[:MIN_UNITS - 1]), 0.1) is None
+    correlated = PairMatrix(np.stack([grades, grades[:, ::-1]], axis=-1), coefficient=COEFFICIENTS["pearson"])
+    assert compare(correlated, 0.1) is None, "a correlation is not a function of sums over units"
 
 
 def test_directions_are_those_of_the_metric():
