@@ -79,12 +79,12 @@ def _measure_pair(connection: Connection, task_row: TaskRow, board: Leaderboard)
     if key is None:
         return None
     submissions = [standing.submission for standing in board.standings]
-    members = [member for member in key.members if f"{member.team}/{member.system}@{member.version}" in submissions]
+    members = [member for member in key.members if member.submission in submissions]
     loaded = load_board(connection, replace(key, members=members), request)
     if loaded is None or loaded.matrix.unequal:
         return None
     matrix = loaded.matrix.by_unit
-    names = [f"{member.team}/{member.system}@{member.version}" for member in loaded.members]
+    names = [member.submission for member in loaded.members]
     if matrix.runs is not None or resampling_refusal(matrix) or sorted(names) != sorted(submissions):
         return None
     return _measure(matrix, (names.index(submissions[0]), names.index(submissions[1])), comparison.alpha)

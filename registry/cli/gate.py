@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 EXIT_STATUSES = {"pass": 0, "fail": 4, "undecided": 6}
 
+
 def gate(
     base: Annotated[str, typer.Argument(metavar="BASE", autocompletion=completion.systems, help=(
         "The system to replace: its name, team/system, or team/system@version."))],

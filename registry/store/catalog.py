@@ -239,6 +239,11 @@ class Member(NamedTuple):
     submission_id: int
     track_id: int | None
 
+    @property
+    def submission(self) -> str:
+        """The name `team/system@version`."""
+        return f"{self.team}/{self.system}@{self.version}"
+
 
 RowType = TypeVar("RowType", bound=CatalogRow)
 

@@ -93,7 +93,7 @@ class Gate(BoardStudy):
                    for name in (self.base, self.candidate)]
         for name, matches in zip((self.base, self.candidate), members, strict=True):
             if len(matches) > 1:
-                names = listed([f"{member.team}/{member.system}@{member.version}" for member in matches], 4)
+                names = listed([member.submission for member in matches], 4)
                 raise MismatchError(f"{key.name}: {name} is the name of {len(matches)} systems; give one of {names}")
         if not all(members) or members[0] == members[1]:
             return None
@@ -168,8 +168,7 @@ class Gate(BoardStudy):
 
 def _matches(member: Member, name: str) -> bool:
     """Return True if a name is a submission's system, `team/system`, or `team/system@version`."""
-    full_name = f"{member.team}/{member.system}"
-    return name in (member.system, full_name, f"{full_name}@{member.version}")
+    return name in (member.system, f"{member.team}/{member.system}", member.submission)
 
 
 def _count_needed_units(error: float, units: int, margin: float, alpha: float) -> int | None:
