@@ -198,7 +198,7 @@ class Tail:
 
     Attributes:
         log_p: Natural logarithm of the p-value.
-        coins: n if the p-value is a multiple of 2^-n, because it counts the outcomes of n fair coins; otherwise 0.
+        coins: n if the p-value is a multiple of 2^-n, such as that of a sign test of n items; otherwise 0.
         p: The p-value if it is exact to the last digit; nan if the p-value is exp(`log_p`).
         favours: Positive if the evidence favours the first system, negative if the second one; nan if the difference of
             the scores decides.
@@ -452,8 +452,8 @@ class Tails(_Columns):
     def probabilities(self) -> tuple[Floats, Floats]:
         """Return the p-values and their decimal logarithms, [pairs] each.
 
-        If a p-value counts the outcomes of n fair coins, it is rounded to a multiple of 2^-n, which corrects its last
-        digits.
+        The p-value of a permutation test can be a count divided by 2^n, the number of all permutations of n items. Such
+        a p-value is rounded to a multiple of 2^-n, to remove the rounding error of its last digits.
         """
         p = np.where(np.isnan(self.p), np.exp(self.log_p), self.p)
         log10_p = self.log_p / math.log(10)

@@ -33,9 +33,8 @@ ROWS = 512  # items that are compared with all others in one block
 def compute_weighted_pearson(x: Floats, y: Floats, weights: Floats) -> Floats:
     """Compute Pearson's r of predictions and gold values in bootstrap resamples.
 
-    A resample is given by the weights of the items: how often it contains each item. Values are replaced by their
-    distances from the median and split into two parts with few bits, so that sums of products are exact. The precision
-    is 2^-36 of the largest distance or finer (up to 65,536 items).
+    A resample is given by the weights of the items: how often it contains each item. With up to 65,536 items, values
+    are precise to 2^-36 of their largest distance from the median, or better.
 
     Args:
         x: Predictions, [items, ...].
@@ -45,6 +44,7 @@ def compute_weighted_pearson(x: Floats, y: Floats, weights: Floats) -> Floats:
     Returns:
         Correlations, [resamples, ...].
     """
+    # Distances from the median are split into two parts with few bits, so that sums of products are exact.
     weights_ = weights.astype(np.float64, copy=False)
     total = weights_.sum(axis=1)[:, None]
     bits = (53 - math.ceil(math.log2(max(2.0, float(total.max(initial=0)))))) // 2
@@ -61,7 +61,14 @@ def compute_weighted_spearman(x: Floats, y: Floats, weights: Floats) -> Floats:
     """Compute Spearman's rho of predictions and gold values in bootstrap resamples.
 
     It is Pearson's r of the midranks that the items have in the resample. The result is exact for up to 200,000 items.
-    Arguments and result are as in `compute_weighted_pearson`.
+
+    Args:
+        x: Predictions, [items, ...].
+        y: Gold values, [items].
+        weights: How often each resample contains each item, [resamples, items].
+
+    Returns:
+        Correlations, [resamples, ...].
     """
     weights_ = weights.astype(np.float64, copy=False)
     gold = Groups.find(y)
@@ -78,8 +85,16 @@ def compute_weighted_spearman(x: Floats, y: Floats, weights: Floats) -> Floats:
 def compute_weighted_kendall(x: Floats, y: Floats, weights: Floats) -> Floats:
     """Compute Kendall's tau-b of predictions and gold values in bootstrap resamples.
 
-    All pairs of items are compared, so the time grows with the square of the number of items. The memory does not,
-    because the pairs are compared in blocks. Arguments and result are as in `compute_weighted_pearson`.
+    All pairs of items are compared, in blocks, so the time grows with the square of the number of items, but the memory
+    does not.
+
+    Args:
+        x: Predictions, [items, ...].
+        y: Gold values, [items].
+        weights: How often each resample contains each item, [resamples, items].
+
+    Returns:
+        Correlations, [resamples, ...].
     """
     weights_ = weights.astype(np.float64, copy=False)
     short = weights_.astype(np.float32) if weights_.sum(axis=1).max(initial=0) < 2**24 else weights_  # exact in either
@@ -155,15 +170,15 @@ def sizes(cumulative: Floats) -> Floats:
 
 
 def imbalances(cumulative: Floats) -> Floats:
-    """Count the items with smaller values minus those with larger ones, per value.
+    """Return the number of smaller minus the number of larger items, per value.
 
-    This is twice the distance of the value's midrank from the mean rank. Items with equal values are a group.
+    This is twice the distance of the midrank of the value from the mean rank.
 
     Args:
-        cumulative: Result of `Groups.cumulate`, [resamples, groups].
+        cumulative: Number of items with at most each value, [resamples, values].
 
     Returns:
-        Differences of the two counts, [resamples, groups].
+        Differences of the two counts, [resamples, values].
     """
     differences = cumulative - cumulative[:, -1:]
     differences[:, 1:] += cumulative[:, :-1]
@@ -391,11 +406,12 @@ class Coefficient:
 
     Attributes:
         name: Name of the coefficient.
-        weighted: Computes the correlations in bootstrap resamples, as `compute_weighted_pearson` does.
-        standardized: Converts the predictions of a system, [items], to a scale that all systems share, so that they can
-            be swapped between systems.
-        swapped: Takes the converted predictions of two systems and the gold values, [items] each. Returns a function
-            that computes the scores of both systems after swaps.
+        weighted: Function of predictions, gold values and the number of times that each resample contains each item. It
+            returns the correlation in every bootstrap resample.
+        standardized: Function that converts the predictions of a system to z-scores or ranks, so that a permutation
+            test can swap them between systems.
+        swapped: Function of the converted predictions of two systems and of the gold values. It returns another
+            function, which maps swaps (1 for a swapped item, otherwise 0) to the correlations of both systems.
     """
 
     name: str

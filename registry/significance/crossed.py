@@ -34,8 +34,9 @@ class Source:
     """One source of the error of a difference, such as the items or the random seeds.
 
     Attributes:
-        axes: The factors whose interaction is the source, as axes of the tables of scores; (0,) stands for the items.
-        side: The system (0 or 1) with these levels of the factors; None if both systems share them.
+        axes: Axes of the table of scores that cause this error together; for example, (0,) for the items and (0, 1) for
+            the interaction of items and runs.
+        side: 0 or 1 if only this system has these runs or prompts; None if both systems share them.
         squared: Contribution to the squared standard error of the difference.
         degrees: Degrees of freedom of this estimate.
     """
@@ -49,14 +50,9 @@ class Source:
 class CrossedPair:
     """Scores of two systems by item and by factors such as seed and prompt.
 
-    The class estimates how much each factor contributes to the error of the difference of the systems. Let v(T) be the
-    contribution of the interaction of the factors T to the squared error. Average the table over all factors outside a
-    set G. The mean square of the interaction of G, divided by its number of cells, has the expectation
-
-        w(G) = sum of v(T) over all T that contain G
-
-    if every combination of levels occurs once (Cornfield and Tukey 1956). So sums and differences of w estimate v
-    without bias and without an assumption of normality.
+    The class estimates how much each factor, and each interaction of factors, contributes to the squared standard error
+    of the difference of the systems. This is an analysis of variance with random factors (Cornfield and Tukey 1956). It
+    does not assume normal values.
 
     Attributes:
         tables: Scores of each system, [units, levels of a factor, ...]; units are items or clusters.
@@ -75,7 +71,8 @@ class CrossedPair:
     def estimate(self, axes: Axes) -> list[tuple[int | None, float, int]]:
         """Estimate the mean square of the interaction of some factors.
 
-        This is w(axes) in the formula of the class: the mean square, divided by the number of cells of the table.
+        The mean square is divided by the number of cells of the table. This is the sum of the contributions to the
+        squared error of all interactions that include these factors.
 
         Returns:
             Terms (system, value, degrees of freedom): one term with system None if the systems share the levels of all
@@ -161,9 +158,11 @@ class Crossing:
     tables: list[Floats]
 
     def pair(self, a: int, b: int | None) -> CrossedPair:
-        """Return the tables of systems `a` and `b`.
+        """Return the scores of two systems, by item and factor, to compare the systems.
 
-        If `b` is None, `a` is compared with a constant score.
+        Args:
+            a: Index of the first system.
+            b: Index of the second system. None: the first system is compared with a constant score, which has no error.
         """
         table = self.tables[a]
         return CrossedPair((table, np.zeros_like(table) if b is None else self.tables[b]), self.shared)
@@ -172,12 +171,11 @@ class Crossing:
         """Return upper bounds of squared standard errors, divided into sources of error.
 
         Args:
-            pairs: Pairs of systems. If the second system is None, the error is that of the score of the first system.
+            pairs: Pairs of systems. If the second system is None, the error of the first system's score is returned.
             over: Name of the axis whose levels are a random sample, or `all`.
 
         Returns:
-            Contributions to the squared errors, and their degrees of freedom, [pairs, sources] each; see
-                `CrossedPair.bounds`.
+            Contributions of the sources to the squared errors, and their degrees of freedom, [pairs, sources] each.
         """
         bounds = [self.pair(a, b).bounds(self.axes(over)) for a, b in pairs]
         return (np.array([[source.squared for source in sources] for sources in bounds]),
@@ -276,15 +274,12 @@ def _table(matrix: Matrix, runs: Floats) -> Floats:
 def find_critical_difference(variances: Floats, degrees: Floats, level: float) -> Floats:
     """Return the smallest difference of each pair that is significant, two-sided.
 
-    The squared standard error is a sum over several sources of error, such as items and runs. Let V be the contribution
-    of a source, and t the quantile of Student's distribution with the degrees of freedom of V. The square of the result
-    is the sum of t^2 V (Banerjee 1961).
+    The squared standard error is a sum over several sources of error, such as items and runs. Each source has a
+    contribution V, and a quantile t of Student's distribution with its own degrees of freedom. The square of the result
+    is the sum of t^2 V (Banerjee 1961). The error rate is at most the level.
 
-    The error rate is at most the level for sources of any size. The proof: a chi-squared variable with one degree of
-    freedom exceeds x with a probability that is convex in x. So the difference exceeds the sum at most as often as the
-    sources, weighted by their shares of the variance, exceed their own quantiles. The estimates need not be independent
-    of each other. One Satterthwaite estimate of the degrees of freedom for all sources together rejects too often: in
-    12.5 % of cases at 5 % if the two runs of one system contribute most of the variance (docs/significance.md).
+    One common Satterthwaite estimate of the degrees of freedom for all sources together rejects too often: in 12.5 % of
+    cases at 5 % if the two runs of one system contribute most of the variance (docs/significance.md).
 
     Args:
         variances: Contribution of every source to the squared error, [pairs, sources].
@@ -294,14 +289,19 @@ def find_critical_difference(variances: Floats, degrees: Floats, level: float) -
     Returns:
         Differences, [pairs].
     """
+    # Why the error rate is at most the level for sources of any size: a chi-squared variable with one degree of freedom
+    # exceeds x with a probability that is convex in x. So the difference exceeds the sum at most as often as the
+    # sources, weighted by their shares of the variance, exceed their own quantiles. The estimates need not be
+    # independent.
     return _reach(variances, degrees, np.full(len(variances), math.log(level)))
 
 
 def compute_log_p(difference: Floats, variances: Floats, degrees: Floats, alternative: Alternative) -> Floats:
     """Return the log p-values of differences with several sources of error, [pairs].
 
-    A p-value is the smallest level at which the difference is significant (`find_critical_difference`). A two-sided
-    p-value is at least e^-690. It is nan if the variance of a difference is 0 or undefined.
+    A p-value is the smallest level at which the difference exceeds the critical difference of
+    `find_critical_difference`. A two-sided p-value is at least e^-690. It is nan if the variance of a difference is 0
+    or undefined.
 
     Args:
         difference: Differences, positive if system A is better, [pairs].

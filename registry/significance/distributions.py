@@ -128,23 +128,20 @@ def log_sign_p(for_a: Ints, for_b: Ints, alternative: Alternative, *, half: bool
 def log_tail(m: Ints, n: Ints, *, half: bool = False) -> Floats:
     """Return the log probability of at least `m` heads in `n` tosses of a fair coin.
 
-    The arrays have one value per probability. m must be between n / 2 and n + 1; the result is -inf for m = n + 1.
-
-    P(X >= m) = P(X = m) F. The first factor is that of Loader (2000, "Fast and accurate computation of binomial
-    probabilities"): a deviance and errors of Stirling's formula. Here the deviance has a few more digits than a float,
-    since it can be as large as n log 2. From the incomplete beta function,
-
-        F = m times the integral of (1 - w)^(m - 1) (1 + w)^(n - m) over w from 0 to 1.
-
-    The integrand decreases from 1 faster than exp(-(2 m - n - 1) w - (n - m) w^2). A Gaussian quadrature with few nodes
-    over the relevant range yields nearly all digits of a float. Only positive numbers are added, so tails below the
-    range of floats are as accurate as others.
+    The arrays have one value per probability. m must be between n / 2 and n + 1; the result is -inf for m = n + 1. Very
+    small probabilities are as accurate as others.
 
     Args:
         m: Numbers of heads.
         n: Numbers of tosses.
         half: Count only half of P(X = m).
     """
+    # P(X >= m) = P(X = m) F. The first factor is that of Loader (2000, "Fast and accurate computation of binomial
+    # probabilities"): a deviance and errors of Stirling's formula. Here the deviance has a few more digits than a
+    # float, since it can be as large as n log 2. From the incomplete beta function, F is m times the integral of (1 -
+    # w)^(m - 1) (1 + w)^(n - m) over w from 0 to 1. The integrand decreases from 1 faster than exp(-(2 m - n - 1) w -
+    # (n - m) w^2). A Gaussian quadrature with few nodes over the relevant range yields nearly all digits of a float.
+    # Only positive numbers are added.
     log_p = np.full(len(m), -math.inf)
     nodes, weights = _find_nodes(_NODES)
     nodes, weights = (nodes + 1) / 2, weights / 2
@@ -216,12 +213,13 @@ def _small_stirling_errors() -> Floats:
 def noncentrality_interval(t: float, degrees: int, confidence: float) -> tuple[float, float]:
     """Return the confidence interval of the noncentrality parameter of Student's t.
 
-    It contains the parameters for which the observed `t` is in neither tail. P(T <= t) at the parameter x is P(x <= t S
-    + Z), where Z is normal and S^2 is chi-squared divided by its degrees of freedom. So the limits are quantiles of t S
-    + Z. Its distribution function is the mean of the distribution function of the wider variable, over 200 quantiles of
-    the narrower one. Tail probabilities have an error of 1e-5 with one degree of freedom, and 1e-7 with more. (scipy's
-    nctdtrinc is correct to 4 digits at t = 1000 and does not return at 10^6.)
+    It contains the parameters for which the observed `t` is in neither tail of the distribution. Tail probabilities
+    have an error of 1e-5 with one degree of freedom, and 1e-7 with more.
     """
+    # P(T <= t) at the parameter x is P(x <= t S + Z), where Z is normal and S^2 is chi-squared divided by its degrees
+    # of freedom. So the limits are quantiles of t S + Z. Its distribution function is the mean of the distribution
+    # function of the wider variable, over 200 quantiles of the narrower one. (scipy's nctdtrinc is correct to 4 digits
+    # at t = 1000 and does not return at 10^6.)
     from scipy.optimize import brentq
     from scipy.special import gammainc, gammaincinv, ndtr, ndtri
 
@@ -410,10 +408,11 @@ def _tango_low(only_a: Floats, only_b: Floats, n: Floats, z: float) -> Floats:
 def _tango(only_a: Floats, only_b: Floats, n: Floats, difference: Floats) -> tuple[Floats, Floats]:
     """Return the numerator of Tango's statistic and the square of its denominator.
 
-    The numerator is the observed minus the expected excess of items that only system A gets right over items that only
-    B gets right. The denominator is a standard error, which depends on the probability p of an item that only B gets
-    right. At the maximum of the likelihood, 2 n p^2 + b p - c = 0.
+    The numerator is the observed minus the expected number by which items that only system A gets right exceed those
+    that only B gets right. The denominator is the standard error of this number under the hypothesis.
     """
+    # The standard error depends on the probability p of an item that only B gets right. At the maximum of the
+    # likelihood, 2 n p^2 + b p - c = 0.
     turned = difference < 0  # by symmetry, so that no term below is negative
     for_a, for_b = np.where(turned, only_b, only_a), np.where(turned, only_a, only_b)
     d = np.abs(difference)

@@ -281,18 +281,20 @@ def measure_design_effect(matrix: Matrix, pair: Pair) -> Clustering:
     correlation of the *difference* of the two systems matters, not the correlation of the scores: a hard document is
     hard for both systems.
 
-    Let u be the influence of an item on the difference of scores (`intervals.influences`). The intra-cluster
-    correlation (ICC) is that of a one-way analysis of variance with clusters of unequal size (Donner and Koval 1980).
-    The design effect (Kish 1965) is a ratio. Its numerator is C / (C - 1) times the sum of squares of the C cluster
-    sums of u. Its denominator is n / (n - 1) times the sum of squares of the u of n items. It is nearly 1 + (m' - 1)
-    ICC, where m' = sum m^2 / n is the mean size of a random item's cluster, unless the influence depends on the size of
-    the cluster. With m copies of each item it is m (n - 1) / (n - m), or m for many items. A test of items understates
-    the standard error by the root of the design effect.
+    The intra-cluster correlation is that of a one-way analysis of variance with clusters of unequal size (Donner and
+    Koval 1980). The design effect (Kish 1965) is the estimated variance with clusters as units, divided by the one with
+    items as units. A test of items understates the standard error by the root of the design effect.
 
     Args:
-        matrix: Statistics with single items as rows, and their clusters in `units`; not the result of `by_unit`.
+        matrix: Statistics with single items as rows, and their clusters in `units`; the items of a cluster must not be
+            summed.
         pair: Indices of the two systems.
     """
+    # Let u be the influence of an item on the difference. The numerator of the design effect is C / (C - 1) times the
+    # sum of squares of the C cluster sums of u; the denominator is n / (n - 1) times the sum of squares of the u of n
+    # items. It is nearly 1 + (m' - 1) ICC, where m' = sum m^2 / n is the mean size of a random item's cluster, unless
+    # the influence depends on the size of the cluster. With m copies of each item it is m (n - 1) / (n - m), or m for
+    # many items.
     n, n_clusters = len(matrix.statistics), matrix.n_units
     u, slack = _influence(matrix, pair)
     if np.isnan(u).any():

@@ -61,20 +61,23 @@ def find_new_bests(log_p: Floats, alpha: float, most: int) -> NewBests:
 def find_new_bests_by_ladder(log_p: Floats, raised: Flags, alpha: float, most: int, values: int) -> NewBests:
     """Decide which submissions are significantly better than all earlier ones.
 
-    Submissions may depend on earlier scores, but only on those that a Ladder shows (`run_ladder`). These scores reveal
-    little: which submissions raised the shown score, and to which values. Given one such history, the submissions are
-    fixed. Every test in every history has a separate part of alpha (after Blum and Hardt 2015, section 3). A test after
-    r values were shown is one of C(most - 1, r) C(values, r): r - 1 of the submissions after the first raised the shown
-    score before the tested one, and the r values rise. These tests share 1 / (r (r + 1)) of alpha, and their level does
-    not exceed the level after fewer values. So an unknown submission may be counted as one that raised the score.
+    Submissions may depend on earlier results, but only on those that a leaderboard with a Ladder shows: which
+    submissions raised the shown score, and to which values. Every test in every possible history of shown scores has a
+    separate part of alpha (after Blum and Hardt 2015, section 3). So the probability of any false new best is at most
+    alpha.
 
     Args:
-        log_p: As in `find_new_bests`.
-        raised: Whether each submission raised the shown score (`ShownScores`), [submissions]; the first one does.
-        alpha: As in `find_new_bests`.
-        most: As in `find_new_bests`.
+        log_p: Natural logarithm of the largest p-value against earlier submissions, [submissions]; nan if undefined.
+            The first value is ignored.
+        raised: Whether each submission raised the shown score, [submissions]; the first one does.
+        alpha: Probability of any false new best.
+        most: Number of submissions that share alpha, including the first; later submissions are never new bests.
         values: Number of possible values of the shown score.
     """
+    # A test after r values were shown is one of C(most - 1, r) C(values, r): r - 1 of the submissions after the first
+    # raised the shown score before the tested one, and the r values rise. These tests share 1 / (r (r + 1)) of alpha,
+    # and their level does not exceed the level after fewer values. So an unknown submission may be counted as one that
+    # raised the score.
     log_levels = np.full(len(log_p), -math.inf)
     tests = min(len(log_p), most)
 

@@ -100,9 +100,10 @@ def proportional_interval(scores: Floats, errors: Floats, score_range: Range, qu
 
     Word error rates, for example, are at least 0 but can exceed 1.
 
-    The variance is assumed to be proportional to the distance x of the score from the bound. With c = error^2 / x, the
-    distances y of the ends solve (x - y)^2 = quantile^2 c y. The ends are nan for a score at the bound or beyond it.
+    The variance is assumed to be proportional to the distance of the score from the bound. The ends are nan for a score
+    at the bound or beyond it.
     """
+    # With the distance x and c = error^2 / x, the distances y of the ends solve (x - y)^2 = quantile^2 c y.
     bound, sign = find_bound(score_range)
     distances = sign * (scores - bound)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -167,12 +168,11 @@ def round_ends(ends: tuple[Floats, Floats], defined: Flags, bounds: Range = (-ma
 
 
 def influences(matrix: Matrix) -> Floats:
-    """Return the influence of every item or cluster on the score of every system.
+    """Return how much every item or cluster influences the score of every system.
 
     To first order, the score of a resample is the observed score plus the influences of the resampled units (items or
-    clusters). For n units, n / (n - 1) times the sum of their squares estimates the variance of the score. With the
-    differences of the influences of two systems, the same formula estimates the variance of the difference of their
-    scores (Efron and Stein 1981; Shao and Tu 1995, section 2.1).
+    clusters). For n units, n / (n - 1) times the sum of the squared influences estimates the variance of the score
+    (Efron and Stein 1981; Shao and Tu 1995, section 2.1).
 
     If the score F is a quotient N / D of sums of n and d, the influence is (n - F d) / D. If all denominators are
     equal, this is the deviation of a unit's score from the mean, divided by the number of units. For any other score,
@@ -265,9 +265,9 @@ def class_sizes(matrix: Matrix) -> Floats:
 def error_free_sizes(matrix: Matrix) -> Floats:
     """Return sample sizes for the intervals of perfect or worst possible scores.
 
-    Such scores have a standard error of 0, which yields no sample size. So it is the number of units (items or
-    clusters) with a denominator. If the score is averaged over classes or corrected for chance, the size is at most
-    `class_sizes`.
+    Such scores have a standard error of 0, which yields no sample size. Instead, the size is the number of units (items
+    or clusters) with a denominator above 0. If the score is averaged over classes or corrected for chance, the size is
+    at most `class_sizes`.
 
     Args:
         matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
@@ -287,8 +287,8 @@ def refusal(matrix: Matrix, over: str = "runs") -> Message | None:
     """Explain why closed-form confidence intervals do not exist for some scores.
 
     Args:
-        matrix: Statistics of all systems, as `group_by_item` returns them.
-        over: If runs are random, the factors to which the conclusion generalizes, as in the test `crossed`.
+        matrix: Statistics of all systems, with items or clusters as rows.
+        over: If runs are random: the factor whose levels are a random sample, such as `items` or `runs`; or `all`.
 
     Returns:
         The reason, or None if the intervals exist.
@@ -314,12 +314,12 @@ def refusal(matrix: Matrix, over: str = "runs") -> Message | None:
 class ClosedForm:
     """Closed-form confidence intervals of scores and of their differences.
 
-    The function `refusal` must return None for the data.
+    Some data do not have such intervals; the function `refusal` returns the reason.
 
     Attributes:
-        matrix: Statistics of all systems, as `group_by_item` returns them.
+        matrix: Statistics of all systems, with items or clusters as rows.
         confidence: Confidence level of the intervals.
-        over: If runs are random, the factors to which the conclusion generalizes, as in the test `crossed`.
+        over: If runs are random: the factor whose levels are a random sample, such as `items` or `runs`; or `all`.
         execution: Limits the memory.
     """
 

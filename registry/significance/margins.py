@@ -42,7 +42,7 @@ class MarginTest:
     """Result of the tests of one difference against a margin.
 
     Attributes:
-        difference: Observed difference of the scores of A and B, oriented.
+        difference: Observed difference of the scores of A and B, positive if A is better.
         margin: The largest loss of A that is accepted, 0 or more.
         p_inferior: P-value of the hypothesis that A is worse by the margin or more. If small, A is not inferior.
         p_non_inferior: P-value of the hypothesis that A is worse by at most the margin. If small, A is inferior.
@@ -60,10 +60,11 @@ class MarginTest:
 
 
 def compare_with_margin(observed: Observed, margin: float, settings: Settings) -> MarginTest | None:
-    """Test the difference of two systems against a margin.
+    """Test whether system A is worse than B by more than a margin.
 
     Returns:
-        The result; None if the score is no function of sums over units, or if the bootstrap-t has too few units.
+        The result. None if the score cannot be computed from sums over units (items or clusters), or if the bootstrap-t
+            has too few units.
     """
     matrix, n = observed.matrix, observed.matrix.n_units
     if observed.is_mean and has_binary_units(observed):
@@ -90,9 +91,9 @@ def compare_with_margin(observed: Observed, margin: float, settings: Settings) -
 def exact_p_value(only_a: int, only_b: int, n: int, margin: float) -> float:
     """Return the exact unconditional p-value of a difference of two paired proportions.
 
-    The hypothesis is that the proportion of A minus that of B is at most -margin. Samples are ordered by Tango's
-    statistic. The p-value is the largest probability of a sample that is as extreme as the observed one, over all
-    proportions on the boundary of the hypothesis. Time grows with n.
+    The null hypothesis is that the proportion of A minus that of B is at most -margin. A sample is extreme if its Tango
+    statistic is at least the observed one. The p-value is the largest probability of an extreme sample, over all
+    proportions with a difference of exactly -margin.
 
     Args:
         only_a: Number of units that only A gets right.
@@ -122,9 +123,12 @@ def exact_p_value(only_a: int, only_b: int, n: int, margin: float) -> float:
 
 
 def _find_thresholds(least: float, n: int, margin: float) -> Ints:
-    """Return the smallest number of units only A gets right that is as extreme, for 0 to n units only B gets right.
+    """Return the smallest number of units that only A gets right in an extreme sample.
 
-    The statistic grows with the number for A, so bisection finds the threshold; n + 1 if there is none.
+    A sample is extreme if its Tango statistic is at least `least`.
+
+    Returns:
+        The number for 0, 1, ..., n units that only B gets right; n + 1 if no sample is extreme.
     """
     only_b = np.arange(n + 1)
     low, high = np.full(n + 1, -1), n - only_b + 1  # the statistic is too small at `low`, and large enough at `high`
@@ -138,7 +142,14 @@ def _find_thresholds(least: float, n: int, margin: float) -> Ints:
 
 
 def _compute_tail(thresholds: Ints, n: int, margin: float, q: float) -> float:
-    """Return the probability of an extreme sample if only B is right with probability q, and only A with q - margin."""
+    """Return the probability of an extreme sample for given probabilities of a unit.
+
+    Args:
+        thresholds: Result of `_find_thresholds`.
+        n: Number of units.
+        margin: The margin.
+        q: Probability that only B gets a unit right. Only A gets it right with probability q - margin.
+    """
     from scipy.stats import binom
 
     p = max(0.0, q - margin)
@@ -153,10 +164,13 @@ def _compute_tail(thresholds: Ints, n: int, margin: float, q: float) -> float:
 
 
 def betting_p_value(shares: Floats, margin: float) -> float:
-    """Return the p-value of the hypothesis that the mean of bounded numbers is at most -margin.
+    """Return the p-value of the hypothesis that a mean is at most -margin.
+
+    This is the mean of the distribution of independent, bounded numbers. A gambler bets that the numbers are larger;
+    the p-value is small if the bets gain much.
 
     Args:
-        shares: Independent numbers from -1 to 1. Their order must not depend on their values.
+        shares: The numbers, from -1 to 1. Their order must not depend on their values.
         margin: The margin, from -1 to 1.
     """
     if margin <= -1:
@@ -165,10 +179,13 @@ def betting_p_value(shares: Floats, margin: float) -> float:
 
 
 def bootstrap_p_values(observed: Observed, margin: float, settings: Settings) -> tuple[float, float]:
-    """Return both p-values by the bootstrap-t.
+    """Return both one-sided p-values of a difference and a margin, by the bootstrap-t.
 
-    Each resample gives (d* - d) / error*, where the error comes from the influences of the units in the resample. The
-    p-value is the share of resamples in which this is at least (d + margin) / error.
+    For a resampled difference d* and the observed one d, the statistic of a resample is (d* - d) / error*. The p-values
+    are the shares of resamples in which it is at least, and at most, (d + margin) / error.
+
+    Returns:
+        p-values of the hypotheses that system A is worse by at least the margin, and by at most the margin.
     """
     matrix = additive(observed.matrix)
     influence = influences(matrix.select_systems(observed.pair))
@@ -195,9 +212,9 @@ def bootstrap_p_values(observed: Observed, margin: float, settings: Settings) ->
 
 
 def _sum_resamples(columns: Floats, strata: Ints | None, settings: Settings) -> Iterator[Floats]:
-    """Yield sums of columns over bootstrap resamples of the units, [some resamples, columns].
+    """Yield sums of columns over bootstrap resamples, [some resamples, columns].
 
-    The columns need not be whole numbers, as `resampling.draws.sum_resamples` requires.
+    The columns need not be whole numbers.
     """
     rows = max(1, _CELLS // len(columns))
     for block in blocks(settings.resamples):

@@ -480,12 +480,13 @@ class Matrix(ABC):
 
     @cached_property
     def higher(self) -> Flags | None:
-        """Whether each system has the higher of two possible values in a unit.
+        """Whether each system gets each unit right, if units are only right or wrong.
 
-        For example, each item is right or wrong. A permutation test can then count fair coins. The values are the
-        numerators of the score in an item or cluster. The result is None if some unit has more than two of them, if the
-        distance of the two is not the same in all units, or if systems have different denominators. Shape: [units,
-        systems].
+        A unit is an item or a cluster. More generally, a unit is right if the numerator of the score has the higher of
+        two possible values. Shape: [units, systems].
+
+        The value is None if a unit has more than two numerators, if the two differ by more in one unit than in another,
+        or if systems have different denominators.
         """
         if self.quotient is None:
             return None
@@ -506,8 +507,7 @@ class Matrix(ABC):
     def both_higher(self) -> Ints | None:
         """Number of items (or clusters) that both of two systems get right.
 
-        More generally, both systems have the higher of two possible values (`higher`). Shape: [systems, systems]; None
-        if `higher` is None.
+        Shape: [systems, systems]. The value is None if items are not only right or wrong.
         """
         return None if self.higher is None else count_shared(self.higher)
 

@@ -66,9 +66,9 @@ class Correction:
 
     @property
     def holds_if(self) -> str:
-        """Sentence that states the assumptions and an alternative correction.
+        """Sentence that states the assumptions of this correction and an alternative to it.
 
-        It is empty if `instead` is empty.
+        It is empty if the correction needs no alternative, because its assumptions always hold.
         """
         return (f"{self.title} controls the {self.controls} where {self.assumes}; {self.instead} does not assume this."
                 if self.instead else "")
@@ -120,10 +120,8 @@ def count_required_draws(p: Floats, correction: str, alpha: float) -> int:
 def compute_shaffer_factors(systems: int) -> Floats:
     """Return the factors by which Shaffer's procedure S1 multiplies sorted p-values.
 
-    A factor is a possible number of true hypotheses. A hypothesis says that two systems are equal. Equality divides the
-    systems into groups, and all hypotheses within a group are true. Let S(k) be the set of possible numbers of true
-    hypotheses among k systems. Then S(k) is the union of g (g - 1) / 2 + S(k - g) over the sizes g of one group
-    (Shaffer 1986).
+    A hypothesis says that two systems are equal. If A equals B and B equals C, then A equals C, so only some numbers of
+    hypotheses can be true together (Shaffer 1986). A factor is the largest such number that is still possible.
 
     Args:
         systems: Number of systems.
@@ -131,6 +129,9 @@ def compute_shaffer_factors(systems: int) -> Floats:
     Returns:
         [pairs]: at index j, the largest possible number of true hypotheses if at least j hypotheses are false.
     """
+    # Equality divides the systems into groups, and all hypotheses within a group are true. Let S(k) be the set of
+    # possible numbers of true hypotheses among k systems. Then S(k) is the union of g (g - 1) / 2 + S(k - g) over the
+    # sizes g of one group.
     possible = [1]  # S of each number of systems, as the set bits of one integer
     for k in range(1, systems + 1):
         possible.append(reduce(or_, (possible[k - g] << math.comb(g, 2) for g in range(1, k + 1))))
@@ -168,7 +169,14 @@ def multiply_step_down(p: Floats, factors: Floats | Ints) -> Floats:
 def _step_up(p: Floats, factors: Floats) -> Floats:
     """Multiply sorted p-values by factors, so that no result exceeds a later one.
 
-    This is a step-up procedure, for example Hochberg's. Arguments and result are as in `multiply_step_down`.
+    This is a step-up procedure, for example Hochberg's.
+
+    Args:
+        p: p-values in any order.
+        factors: Factors in the order of ascending p-values.
+
+    Returns:
+        Adjusted p-values, at most 1, in the order of `p`.
     """
     order = np.argsort(p, kind="stable")
     adjusted = np.empty_like(p)
@@ -544,11 +552,9 @@ def adjust_min_p(*of_boards: Draws) -> StepDown:
 def adjust_max_t(*of_boards: Draws) -> StepDown:
     """Adjust p-values by the largest standardized difference of each resample.
 
-    This is step-down max-T, algorithm 4.1 of Westfall and Young (1993). The standard deviation of a pair is estimated
-    from its resamples about 0, for every alternative. The p-values are finer than those of `adjust_min_p` if there are
-    few resamples for the number of pairs. They treat pairs less equally if the distributions of the pairs differ in
-    shape. Undefined differences and several leaderboards are treated as in `adjust_min_p`. The iterators of blocks are
-    consumed.
+    This is step-down max-T, algorithm 4.1 of Westfall and Young (1993). Differences are divided by the standard
+    deviation (about 0) of the resampled differences of the same pair. With few resamples and many pairs, the p-values
+    are finer than those of `adjust_min_p`. But pairs are treated less equally if their distributions differ in shape.
 
     Args:
         of_boards: Observed and resampled differences of each leaderboard.
@@ -611,19 +617,19 @@ def _permute_extremities(scores: SwappedPairs, sides: Ints, swapped: Floats) -> 
 
 
 def _collect_excess(of_boards: Sequence[Draws]) -> tuple[NDArray[np.float32], Flags]:
-    """Compare the observed difference of each pair with its resampled ones.
+    """Subtract the observed difference of each pair from its resampled ones.
 
-    The differences are extremities (`Draws`), and the results are resampled minus observed values. Single precision
-    keeps the sign of a result, but can create ties far from 0. An undefined observed value is less extreme than all
-    resamples. A pair is also undefined if its defined resamples are all equal and less extreme than the observed
-    difference.
+    The differences are extremities: larger values contradict the null hypothesis more. An undefined observed difference
+    is less extreme than all resamples. A pair also counts as undefined if its resamples are all equal and less extreme
+    than the observed difference.
 
     Args:
-        of_boards: Observed and resampled values of each leaderboard.
+        of_boards: Observed and resampled extremities of each leaderboard.
 
     Returns:
         Results, [pairs, 1 + resamples], with the observed value (0) in the first column; and flags of defined pairs.
     """
+    # Single precision keeps the sign of a result, but can create ties far from 0.
     resamples = of_boards[0].resamples
     rows = np.empty((sum(len(draws.observed) for draws in of_boards), 1 + resamples), dtype=np.float32)
     first = 0

@@ -246,7 +246,8 @@ class BootstrapDesign(Design):
     def compute_power(self, difference: float, units: int) -> Power:
         """Return the share of observed differences that would be significant.
 
-        Their distribution is that of the deviations, shifted by the true difference.
+        For this, the true difference is added to the deviations: the differences of bootstrap resamples from the
+        observed one.
         """
         factor = math.sqrt(self._units / units)
         shift, n = difference / factor, len(self._deviations)
@@ -330,8 +331,8 @@ def draw_correct(rates: Floats, correlations: Floats, ease: Floats, seed: int,
     """Simulate which items synthetic systems get right, [items, systems].
 
     A system gets an item right if a normal variable exceeds a threshold; the variables of systems are correlated (a
-    Gaussian copula). The mean of the variables of an item represents its ease: scaled to variance 1, it is the normal
-    score of the rank of the item. All other parts of the variables are random.
+    Gaussian copula). Easy items have a high mean of their variables over systems, which follows from the rank of the
+    item by ease. All other parts of the variables are random.
 
     Args:
         rates: Accuracy of each system, between 0 and 1, [systems].

@@ -302,10 +302,10 @@ class Bootstrapped(JointErrors):
 
     @cached_property
     def _run_errors(self) -> tuple[Floats, Floats] | None:
-        """Simulated contributions of random runs to the errors of scores.
+        """Simulated errors of scores that come from random runs.
 
-        The value is None if no system has random runs. Otherwise it has the contributions to the errors and to the
-        squared errors, [resamples, systems] each.
+        None if no system has random runs. Otherwise two arrays, [resamples, systems] each: errors to add to the scores,
+        and variances to add to the squared standard errors.
         """
         influences = self.influences
         if not influences.n_runs.any():
@@ -363,8 +363,6 @@ class RankSets:
     """Confidence sets of the ranks of systems, and of the best system.
 
     The best system has rank 1. Each statement has the level 1 - alpha.
-
-    The best system has rank 1.
 
     Attributes:
         low, high: Simultaneous bounds of all ranks, [systems]. A tied system has all ranks of the tie: from 1 + the
@@ -501,14 +499,13 @@ def _count_differing(matrix: Matrix, errors: JointErrors, systems: Ints) -> Ints
 def _decide(errors: JointErrors, alpha: float, differing: Ints) -> tuple[Flags, Flags, Flags, Floats]:
     """Decide which systems are significantly better than others, by simulated errors.
 
-    To save memory, the errors of a few systems at a time are computed. If systems are exchangeable and differ in m
-    items, the probability that all of these items favour the same system is 2^(1 - m), and that all favour a given
-    system 2^-m. If this exceeds alpha, the pair is not significant, because resamples of so few items are not reliable.
+    Two systems that differ in too few items are never significantly different, because resamples of few items are not
+    reliable: a sign test of these items could not be significant either.
 
     Args:
         errors: Errors of the differences.
         alpha: 1 - confidence.
-        differing: Numbers m of items or clusters in which two systems differ, [systems, systems].
+        differing: Numbers of items or clusters in which two systems differ, [systems, systems].
 
     Returns:
         wins: Simultaneous wins over all pairs, [systems, systems].
@@ -516,6 +513,8 @@ def _decide(errors: JointErrors, alpha: float, differing: Ints) -> tuple[Flags, 
         margins: Margins of error under the assumption that a system is the best: simultaneous one-sided margins of its
             differences to the others, [best, other]; infinite on the diagonal and if unknown.
     """
+    # If systems are exchangeable and differ in m items, all of these items favour the same system with the probability
+    # 2^(1 - m), and a given system with 2^-m. To save memory, the errors of a few systems at a time are computed.
     observed = np.where(np.exp2(1.0 - differing) > alpha, 0.0, errors.observed)
     n = len(observed)
     family = _Family.start(observed, errors.settings.resamples)
@@ -752,8 +751,7 @@ def _find_selection_bounds(scores: Floats, best: int, covariances: Floats, steps
         scores: Scores, [systems].
         best: Index of the best system.
         covariances: Covariance of each score with the best one, [systems].
-        steps: Smallest possible change of each difference to the best score, [systems]; a third of it separates tied
-            scores.
+        steps: Smallest possible change of each difference to the best score, [systems].
     """
     slope = 1 - covariances / covariances[best]  # of the lead as a function of the score
     varies = np.abs(slope) > _TIED_SCORE

@@ -45,16 +45,16 @@ class SystemPairs(NamedTuple):
 
 
 class PairWarning(NamedTuple):
-    """A warning about some pairs of systems, with the evidence for it.
+    """A warning about some pairs of systems, with a score that shows how justified it is.
 
-    The evidence is a standard score per pair, which is nearly normal if the two systems are exchangeable. Large scores
-    show that the warning is justified.
+    The score of a pair is nearly standard normal if the two systems are exchangeable. A large score shows that they are
+    not, and that the warning is justified.
 
     Attributes:
         where: True for the pairs to which the warning applies, [pairs].
         message: The message.
-        scores: Standard scores, [pairs]; infinite if a pair needs no further evidence. None: the warning needs no
-            evidence.
+        scores: Scores, [pairs]; infinite for a pair whose warning is certain. None if the warnings of all pairs are
+            certain.
     """
 
     where: Flags

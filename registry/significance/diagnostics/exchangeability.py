@@ -75,7 +75,7 @@ def find_non_exchangeable(pairs: SystemPairs) -> Iterator[PairWarning]:
 def find_uneven_non_exchangeable(pairs: SystemPairs) -> Iterator[PairWarning]:
     """Warn of pairs whose studentized permutation test can reject too often.
 
-    These are pairs of `find_non_exchangeable` in which few items have most of the weight.
+    In these pairs the systems give different numbers of answers, and few items have most of the weight.
     """
     for warning in find_non_exchangeable(pairs):
         yield warning._replace(where=warning.where & _are_uneven(pairs), message=Message("uneven-units-studentized"))
@@ -110,9 +110,9 @@ def _choose_less_skewed_test(matrix: Matrix) -> str | None:
 
 
 def find_skewed_items(pairs: SystemPairs) -> Iterator[PairWarning]:
-    """Warn of pairs whose differences in single items are too skewed.
+    """Warn of pairs whose differences are too skewed for so few items.
 
-    This is for averages over runs. The differences are too skewed for the number of items.
+    This is for scores that are averages over runs.
     """
     if pairs.matrix.quotient is not None:
         fixed = pairs._replace(matrix=replace(pairs.matrix, runs=None, factors=None))

@@ -132,12 +132,12 @@ def _scores(matrix: Matrix) -> list[Floats]:
 def find_outlying_levels(matrix: Matrix, over: str = "all") -> Message | None:
     """Warn of prompts, annotators or shared seeds with an unusual score of a system.
 
-    A failed prompt is like a failed training run (`find_outlying_runs`). `python -m tests.validity.prompt_hits`
-    measures the accuracy of this warning.
+    An example is a prompt that one system does not understand. `python -m tests.validity.prompt_hits` measures the
+    accuracy of this warning.
 
     Args:
         matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
-        over: Factor to which conclusions generalize, as in the test `crossed`.
+        over: Factor whose levels are a random sample, such as `prompts`; or `all`.
     """
     if matrix.factors is None or explain_crossing_refusal(matrix):
         return None

@@ -88,15 +88,15 @@ def edge(places: Ints, log_shares: Floats, draws: int) -> int:
     """Return a value that the sum of a resample almost never exceeds.
 
     The sum consists of independent draws from the same values. The probability of a larger sum is below
-    exp(`LOG_OUTSIDE`), by Chernoff's inequality: P(sum >= e) <= exp(draws K(s) - s e) for any s > 0, where K is the
-    logarithm of the moment generating function of one draw. The function uses the best of several s near the optimum
-    for a normal distribution.
+    exp(`LOG_OUTSIDE`), by Chernoff's inequality.
 
     Args:
         places: Possible values of one draw.
         log_shares: Logarithms of their probabilities.
         draws: Number of draws in a resample.
     """
+    # P(sum >= e) <= exp(draws K(s) - s e) for any s > 0, where K is the logarithm of the moment generating function of
+    # one draw. The best of several s near the optimum for a normal distribution is used.
     if not places.any():
         return 0
     shares = np.exp(log_shares)
@@ -124,17 +124,17 @@ def may_be_ideal(matrix: Matrix, settings: Settings) -> bool:
 
 
 def ideal_tail(observed: Observed, settings: Settings) -> Tail | None:
-    """Return the p-value of the paired bootstrap for infinitely many resamples.
+    """Return the p-value and interval of the paired bootstrap without simulation.
 
-    The p-value is computed without simulation. The null distribution is the resampled difference minus the observed
-    one. A resample whose denominators are all 0 is undefined and counts as extreme. If no resample is as extreme as the
-    observed difference (`is_reachable`), the p-value and the interval are nan. The dual interval excludes 0 if and only
-    if p <= 1 - confidence. The percentile interval and the basic interval use the defined resamples.
+    They are the exact limits for infinitely many resamples. The p-value is the probability of a resample whose
+    difference, minus the observed difference, is as extreme as the observed difference. Resamples with an undefined
+    score count as extreme. The p-value and the interval are nan if no resample is extreme.
 
     Returns:
-        The p-value, with a relative error of about 1e-11, and the interval. None if the matrix has strata or random
-            runs, if the scores are not quotients of whole numbers or decimals with shared denominators, if the sums
-            take too many values, and for the interval `bca`.
+        The p-value, with a relative error of about 1e-11, and the interval of the kind `settings.interval`. None if
+            they cannot be computed: with strata, random runs or the interval `bca`; if the scores are not quotients of
+            whole numbers or decimals; if the two systems have different denominators; or if the sums take too many
+            values.
     """
     matrix = observed.matrix
     if not may_be_ideal(matrix, settings) or (whole_parts := matrix.whole_parts(observed.pair)) is None:
@@ -307,11 +307,11 @@ def _find_tilt(excess: Floats, log_shares: Floats) -> float:
 
 
 class _Differences:
-    """Distribution of the resampled difference of two scores.
+    """Distribution of the difference of two systems' scores in a bootstrap resample.
 
-    The resampled difference d* is a quotient u / w of two sums, represented as a number of steps of 1 / `grid`. The
-    observed difference is `bar` / `grid`. Probabilities have an error of 1e-14, so levels of at least 1e-12 can be
-    distinguished.
+    The difference is a quotient u / w: u is the sum of the differences of the systems in the units of the resample, and
+    w the sum of their common denominators. Differences are measured in steps of 1 / `grid`; the observed difference is
+    `bar` steps. Probabilities have an error of 1e-14.
     """
 
     def __init__(self, resamples: _Resamples) -> None:
@@ -359,8 +359,8 @@ class _Differences:
 def _find_dual(differences: _Differences, p: float, settings: Settings) -> tuple[float, float]:
     """Return the confidence interval that excludes 0 if and only if p is significant.
 
-    Let d be the observed and d* the resampled difference. The interval extends from d to the largest distance x that d*
-    - d reaches with a probability above 1 - confidence.
+    On either side of the observed difference d, the interval extends by the largest distance that d* - d reaches with a
+    probability above 1 - confidence, where d* is the difference in a resample.
     """
     d, alternative, alpha = differences.bar, settings.alternative, 1 - settings.confidence
     bar, top = -d if alternative == "less" else d, 2 * differences.top

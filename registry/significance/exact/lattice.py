@@ -58,14 +58,16 @@ class HalfSums:
     def log_scale(self, tilt: Floats, point: Floats | Ints) -> float:
         """Return the log of the factor that undoes an exponential tilt at a point.
 
-        A tilt t multiplies the probability of a sum B by exp(t.B - K(t)). The factor is exp(K(t) - t.point).
+        A tilt t multiplies the probability of a sum B by exp(t.B - K(t)), where K is the cumulant generating function.
+        The factor is exp(K(t) - t.point).
         """
         return float(self.log_scales(tilt, point))
 
     def log_scales(self, tilts: Floats, point: Floats | Ints) -> Floats:
         """Return the logs of the factors that undo several exponential tilts at a point.
 
-        See `log_scale`.
+        A tilt t multiplies the probability of a sum B by exp(t.B - K(t)), where K is the cumulant generating function.
+        The factor is exp(K(t) - t.point).
 
         Args:
             tilts: The tilts, [..., 2].
@@ -107,10 +109,10 @@ class HalfSums:
         """Return an upper bound of the first coordinate of the random sum for each row.
 
         A row is a value of the second coordinate; `rows` must contain all rows. The bound is the edge of the convex
-        hull of all possible sums. In the first row the sum contains all vectors with a negative second coordinate and
-        none with a positive one. From row to row the former are removed and the latter are added, in the order of their
-        gain per row.
+        hull of all possible sums.
         """
+        # In the first row the sum contains all vectors with a negative second coordinate and none with a positive one.
+        # From row to row the former are removed and the latter are added, in the order of their gain per row.
         run, rise = self.vectors.T * self.counts
         level = rise == 0
         start = run[rise < 0].sum() + np.maximum(run[level], 0).sum()

@@ -40,10 +40,8 @@ STEP, _JOIN = 2e4, 16  # extra cost of a weight, and cost of a sum when both hal
 def log_subset_share(weights: Ints, reach: int) -> float:
     """Return the log share of the subsets of some weights with a sum up to `reach`.
 
-    The weights are divided into two halves, and the subsets of each half are counted by their sums. If a weight w is
-    added, the sum s is reached as often as s and s - w were reached before. The counts are symmetric about half of the
-    total, so only the lower ones are computed, and only up to `reach`. At the end, every sum of one half is combined
-    with the sums of the other half that are small enough.
+    The weights are divided into two halves, and the subsets of each half are counted by their sums (dynamic
+    programming). Then every sum of one half is combined with the sums of the other half that are small enough.
 
     Counts are whole numbers and exact below 2^53, so for up to 53 weights. With more weights each addition rounds by at
     most 2^-53. Nothing is subtracted, so the relative error of the result is at most 2^-53 times the number of
@@ -199,12 +197,13 @@ class SignTail:
 
 
 def least_work(n: Ints) -> Floats:
-    """Return the least cost of an exact sign permutation test with n units.
+    """Return the least cost of an exact permutation test of n items, in additions.
 
-    The cost of `SignTail` is counted in additions. If all weights are equal, it can be lower.
+    This quick estimate uses only the number of items. It assumes that the systems differ by different amounts in the
+    items; otherwise the test is cheaper.
 
     Args:
-        n: Numbers of units, of any shape.
+        n: Numbers of items or clusters, of any shape.
     """
     listed = np.where(n <= LISTED, _ELEMENT * 2.0 ** (np.minimum(n, LISTED) // 2), math.inf)
     return np.asarray(np.minimum(np.minimum(listed, STEP * n), OVERHEAD))
@@ -324,17 +323,18 @@ def have_surely_many_sums(pairs: ObservedPairs) -> Flags:
 class _Swaps:
     """Exact distribution of the difference of two systems' scores under permutations.
 
-    A permutation swaps the two systems in some units (items or clusters). The scores are quotients of sums. A swap
-    changes the numerators and the denominators by whole numbers, its move. Let B = (u, w) be the sum of the moves of
-    the units that are not swapped. Then the better system has the quotient (n_better - u) / (d_better - w), and the
-    worse one (n_worse + u) / (d_worse + w). Their difference reaches the observed one if u is at least a threshold that
-    depends on w. The comparison uses whole numbers, since two differences can be closer than the rounding error.
+    A permutation swaps the two systems in some units (items or clusters). The scores are quotients of sums of whole
+    numbers. Each swap changes the numerator and the denominator of a score; the change is called a move. Let (u, w) be
+    the sum of the moves of all units that are not swapped. The permutation is extreme if u is at least a threshold that
+    depends on w.
 
     Attributes:
         sign: 1 if the first system has the larger quotient, -1 if the second one has, 0 if the quotients are equal.
         moves: Numerator and denominator of the better system minus those of the worse one in each unit, without zero
             rows, [moves, 2].
     """
+    # The better system has the quotient (n_better - u) / (d_better - w), and the worse one (n_worse + u) / (d_worse +
+    # w). They are compared in whole numbers, since two differences can be closer than the rounding error.
 
     def __init__(self, numerators: Ints, denominators: Ints) -> None:
         (over_a, over_b), (under_a, under_b) = (map(int, side.sum(axis=0)) for side in (numerators, denominators))
@@ -366,8 +366,8 @@ class _Swaps:
     def line(self) -> Ints | None:
         """The changes of the scores by each swap, if one number per swap is sufficient.
 
-        A change is a numerator and a denominator. If all changes are multiples of the same vector, the result has the
-        multiples; otherwise it is None.
+        A swap changes the numerator and the denominator of a score. If all changes are multiples of the same vector,
+        the value has the multiples; otherwise it is None.
         """
         if not self.moves[:, 1].any():
             return self.moves[:, 0]
@@ -418,10 +418,10 @@ class _Swaps:
         return float(numerator / denominator)
 
     def thresholds(self, rows: Ints) -> Ints:
-        """Return, for each sum w of denominators, the least extreme sum u of numerators.
+        """Return the least extreme sum u of numerators for each sum w of denominators.
 
-        The class describes u and w. Both are numbers of steps. Results that are close to a whole number are recomputed
-        in whole numbers.
+        A permutation is extreme if the difference of the scores reaches the observed one. Both sums are numbers of
+        steps. Results that are close to a whole number are recomputed in whole numbers.
 
         Args:
             rows: Values of w.

@@ -217,8 +217,8 @@ class PairTest(Value):
         """Compute the p-values of one or more pairs of systems.
 
         The caller ensures that each pair can be tested: the systems differ in some unit (item or cluster), and the
-        difference of the scores is defined. If `of_unit_scores` is true, both scores are defined in some unit; if
-        `takes_unequal` is true as well, each system has a unit with a defined score.
+        difference of the scores is defined. For tests of the scores of single units, the scores of both systems are
+        defined in some unit, or each in some unit if the test accepts systems with different units.
         """
         return Tails.collect([self.tail(o, settings) for o in pairs])
 
@@ -237,14 +237,14 @@ def compute_or_draw(exact: Exact, draw: Callable[[ObservedPairs], Tails], pairs:
                    settings: Settings, label: str) -> Tails:
     """Compute exact p-values of some pairs of systems, and simulate the others.
 
-    Exact p-values are computed in parallel. A cluster of computers receives the data once per worker, then only indices
-    of pairs.
+    Exact p-values are computed in parallel.
 
     Args:
-        exact: Returns the exact p-value of a pair, or None if it cannot be computed. It must be a function of a module.
+        exact: Returns the exact p-value of a pair, or None if it cannot be computed. Worker processes must be able to
+            import this function, so it cannot be a local function.
         draw: Returns the simulated p-values of all other pairs.
         pairs: All pairs.
-        places: Indices of the pairs for which `exact` is called.
+        places: Indices of the pairs whose p-value may be computed exactly.
         settings: Settings of the test, with the workers.
         label: Description of the pairs in the progress report.
     """

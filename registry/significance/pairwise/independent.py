@@ -132,7 +132,8 @@ class Fisher(PairTest):
     It compares two sets of candidates: D1 are those that only system A accepts, D2 those that only system B accepts.
 
     Attributes:
-        rule: Definition of the two-sided p-value, see `fisher_exact`.
+        rule: Definition of the two-sided p-value. `point`: the sum over all tables that are at most as likely as the
+            observed one. `doubling`: twice the smaller one-sided p-value.
     """
 
     name: ClassVar[str] = "fisher"
@@ -198,8 +199,8 @@ def compute_error_ratio(x: Floats, y: Floats) -> float:
     """Return the factor by which a test of independent samples overstates the error.
 
     This is the standard error of the difference of two systems if their scores in single items are assumed to be
-    independent, divided by the paired one: s_d-ind / s_d = sqrt((s1^2 + s2^2) / (s1^2 + s2^2 - 2 r12 s1 s2)). If s1 =
-    s2, it is 1 / sqrt(1 - r12) (Yeh 2000, section 2.1, equation 2). It is infinite if the difference is constant.
+    independent, divided by the standard error of a paired test (Yeh 2000, section 2.1, equation 2). It is infinite if
+    the difference is constant.
     """
     difference = _deviations(x - y, np.concatenate([x, y]))
     paired, independent = float(difference @ difference), sum(_square_sums(x, y))
@@ -370,7 +371,11 @@ class BinomialZ(_Proportions):
     def compare_samples(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:  # noqa: ARG002
         """Compute the p-value of the difference of two proportions, divided by its error.
 
-        The arguments are those of `IndependentTest.compare_samples`.
+        Args:
+            o: The pair of systems.
+            a: Scores of the first system in single items or clusters.
+            b: Scores of the second system.
+            alternative: Alternative hypothesis.
         """
         z = self.z(o, pooled=self.pooled)
         if math.isnan(z):
@@ -438,7 +443,11 @@ class RankSum(IndependentTest):
     def compare_samples(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:
         """Compute the p-value of the rank-sum test of two independent samples.
 
-        The arguments are those of `IndependentTest.compare_samples`.
+        Args:
+            o: The pair of systems.
+            a: Scores of the first system in single items or clusters.
+            b: Scores of the second system.
+            alternative: Alternative hypothesis.
         """
         return rank_sum(*((b, a) if o.matrix.lower_is_better else (a, b)), alternative)
 

@@ -102,9 +102,9 @@ class McNemar(PairTest):
 
     @property
     def is_permutation_test(self) -> bool:
-        """True for the variant `exact`.
+        """True for the exact variant of this test, which is also a permutation test.
 
-        Its p-value is a share of all ways to swap two systems in the items that only one of them gets right.
+        A permutation swaps the two systems in some of the items that only one of them gets right.
         """
         return self.variant == "exact"
 
@@ -160,9 +160,10 @@ class Wilcoxon(PairTest):
 
     @property
     def is_permutation_test(self) -> bool:
-        """True for the variant `exact`.
+        """True for the exact variant of this test, which is also a permutation test.
 
-        Its p-value is a share of all ways to swap two systems: each swap changes the sign of a rank.
+        A permutation swaps the two systems in some items (or clusters). This changes the signs of the differences in
+        these items.
         """
         return self.variant == "exact"
 

@@ -272,7 +272,7 @@ class ResponsePermutation(PairTest):
         return None
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
-        """Return the warnings of the test `Permutation`."""
+        """Warn of pairs that may have equal scores without being exchangeable."""
         return Permutation().pair_warnings(pairs)
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
@@ -357,14 +357,18 @@ class _Divisions:
         return extremes
 
     def _find_limits(self, alternative: Alternative) -> list[int]:
-        """Return how many spurious responses the first system has in extreme divisions.
+        """Return how many spurious responses the first system can have in extreme divisions.
 
-        A division assigns each response to one of the two systems. The index of the result is the number of correct
-        responses of the first system. The value is the largest number of its spurious responses with which the division
-        is extreme, or -1 if there is none. The lead of the first system never falls with more correct responses and
-        never rises with more spurious ones, so one pass finds all limits. Being behind by the same amount is the same
-        condition with the systems exchanged.
+        A division assigns each response (such as a span) to one of the two systems. It is extreme if the difference of
+        the scores is at least the observed one.
+
+        Returns:
+            For 0, 1, 2, ... correct responses of the first system, the largest number of its spurious responses with
+                which the division is extreme; -1 if there is none.
         """
+        # The lead of the first system never falls with more correct responses and never rises with more spurious ones,
+        # so one pass finds all limits. Being behind by the same amount is the same condition with the systems
+        # exchanged.
         numerator, denominator = self._difference(*self.observed)
         bar = extremity(numerator, alternative)
 

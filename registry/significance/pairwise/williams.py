@@ -41,10 +41,10 @@ class _SharedGold(PairTest):
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
         """Warn of pairs with correlations that vary more than those of normal values.
 
-        The test assumes normal values. The limit is a rejection rate of 6 % at the level 5 %. Let z be standardized
-        predictions and gold values. For any distribution, an item changes a correlation r by z_x z_y - r (z_x^2 +
-        z_y^2) / 2. The variance for normal values is that of Steiger 1980, equations 2 and 3.
+        The test assumes normal values. A pair is reported if its rejection rate at the level 5 % exceeds about 6 %.
         """
+        # Let z be standardized predictions and gold values. For any distribution, an item changes a correlation r by
+        # z_x z_y - r (z_x^2 + z_y^2) / 2. The variance for normal values is that of Steiger 1980, equations 2 and 3.
         matrix, firsts, seconds = pairs
         if not isinstance(matrix, PairMatrix) or matrix.coefficient is not PEARSON:
             return

@@ -448,10 +448,8 @@ def draw_resamples(units: int, draws: int, block: int, seed: int, stratum: tuple
                    loops: Loops = PLAIN) -> Iterator[tuple[slice, Bytes]]:
     """Simulate the bootstrap resamples of a block, as counts of every unit.
 
-    A unit is an item or a cluster. The counts of a resample of n units are multinomial. Independent Poisson counts with
-    a given sum N are multinomial, too, so n - N further random units complete them. A row with N > n is generated
-    again, which does not change the distribution. Two Poisson counts are looked up in a table by 16 random bits, and
-    more bits are used if the table is ambiguous. This is several times faster than drawing and counting n indices.
+    A unit is an item or a cluster. Counts are drawn from Poisson distributions and completed to the number of units.
+    This is several times faster than drawing and counting indices.
 
     Args:
         units: Number of units.
@@ -464,6 +462,10 @@ def draw_resamples(units: int, draws: int, block: int, seed: int, stratum: tuple
     Yields:
         A slice of the resamples, and the counts [resamples of the slice, units].
     """
+    # The counts of a resample of n units are multinomial. Independent Poisson counts with a given sum N are
+    # multinomial, too, so n - N further random units complete them. A row with N > n is generated again, which does not
+    # change the distribution. Two Poisson counts are looked up in a table by 16 random bits, and more bits are used if
+    # the table is ambiguous.
     rng = np.random.Generator(stream(seed, COUNTS, block, *stratum))
     step = max(1, _CELLS // units)
     for start in range(0, draws, step):

@@ -47,7 +47,7 @@ def are_extreme(extremities: Floats, bars: Floats | float) -> Flags:
     """Return True for each value that reaches its limit, or that is undefined (nan).
 
     Args:
-        extremities: Values of `base.extremity`, such as |difference|.
+        extremities: Numbers that are larger if a difference contradicts the null hypothesis more, such as |difference|.
         bars: The limits.
     """
     return np.asarray(~(extremities < bars))
@@ -61,8 +61,8 @@ class SwappedPairs:
     systems.
 
     Attributes:
-        score: As in `StatisticMatrix`.
-        lower_is_better: As in `StatisticMatrix`.
+        score: Function that maps sums of statistics, [..., columns], to scores, [...].
+        lower_is_better: True if a lower score is better.
         totals: Sums of the statistics without swaps, [systems, columns].
         a, b: Indices of the first and of the second systems, [pairs].
     """
@@ -114,15 +114,16 @@ class SwappedPairs:
 class SwapCounter:
     """Counter of permutations whose difference is as extreme as the observed one.
 
-    Differences that are closer than rounding errors are ties. But if the scores are quotients of whole numbers, they
+    Differences that are equal up to rounding errors are ties. But if the scores are quotients of whole numbers, they
     are compared as fractions, because two different fractions can be that close.
 
     Attributes:
         pairs: The pairs of systems.
         alternative: Alternative hypothesis, which defines extreme differences.
-        bars: Observed differences, as values of `base.extremity`, [pairs].
-        tolerances: Result of the function `tolerances`, [pairs].
-        quotient: As in `StatisticMatrix` if statistics are whole numbers; otherwise None.
+        bars: How extreme the observed differences are, such as |difference|, [pairs].
+        tolerances: Largest rounding error of each difference, [pairs].
+        quotient: If the score is a quotient of sums of whole numbers: the coefficients of the statistics in the
+            numerator and in the denominator. Otherwise None.
     """
 
     pairs: SwappedPairs
@@ -175,7 +176,7 @@ def count_reaching(bars: Floats | float, alternative: Alternative, differences: 
     undefined difference (nan) is counted.
 
     Args:
-        bars: The limits, of any shape, as values of `base.extremity`.
+        bars: The limits, of any shape, such as observed values of |difference|.
         alternative: Alternative hypothesis, which defines extreme differences.
         differences: Simulated differences, [resamples, ...].
 
@@ -200,7 +201,7 @@ def monte_carlo_tail(extremes: int, resamples: int) -> Tail:
 
 
 def monte_carlo_tails(extremes: Sequence[int] | Ints, resamples: int) -> Tails:
-    """Return the Monte-Carlo p-values of many pairs, as `monte_carlo_tail` does."""
+    """Return the Monte-Carlo p-values of many pairs, with their confidence intervals."""
     counts = np.asarray(extremes, dtype=np.int64)
     p = (counts + 1) / (resamples + 1)
     low, high = clopper_pearson(counts, resamples)
@@ -213,10 +214,9 @@ FEW = 8  # largest number of units for which all resamples are tried: 6,435 diff
 def is_reachable(observed: Observed, alternative: Alternative, *, strictly: bool = False) -> bool:
     """Return True if some resample is as extreme as the observed difference.
 
-    If no bootstrap resample is, the bootstrap would give p = 0. For example, two items with differences of 1 and 2 have
-    the mean 1.5. The observed difference is subtracted from each resampled one, but no resample of these items has a
-    mean of 3 or more, or of 0 or less. The permutation test with its four swaps gives 0.5. A resample with an undefined
-    difference counts as extreme.
+    Otherwise the bootstrap would give p = 0. For example, two items with differences of 1 and 2 have the mean 1.5. A
+    resample is extreme if its mean is at least 3 or at most 0, but no resample of these items is. A resample with an
+    undefined difference counts as extreme.
 
     The result is exact if both systems share the denominators of a quotient, and also if there are few items.
     Otherwise, and with random runs, it is True.
@@ -324,8 +324,8 @@ def dual_interval(d: Floats | float, reach: Floats, bar: Floats | float, toleran
     """Return confidence intervals that exclude 0 if and only if p is significant.
 
     The p-value is (c + 1) / (R + 1), for c of R resamples at least as extreme as the observed difference, and is
-    compared with 1 - confidence. The extremity of a difference is a value of `base.extremity`, such as |difference|:
-    larger ones are more extreme.
+    compared with 1 - confidence. The extremity of a difference says how strongly it contradicts the null hypothesis,
+    for example |difference|.
 
     Args:
         d: Observed differences, [pairs].

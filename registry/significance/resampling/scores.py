@@ -136,11 +136,11 @@ def runs_refusal(matrix: Matrix, *, studentized: bool = False) -> Message | None
 def explain_run_refusal(matrix: Matrix, *, studentized: bool = False) -> Message | None:
     """Return the reason why runs of systems cannot be resampled; None if they can.
 
-    If runs are random, each system needs at least `LEAST_DRAWN`.
+    If runs are random, each system needs at least `LEAST_DRAWN` runs.
 
     Args:
         matrix: Statistics of all systems.
-        studentized: As in `runs_refusal`.
+        studentized: True for a studentized test, which refuses random runs and scores that are not quotients.
     """
     if (reason := runs_refusal(matrix, studentized=studentized)) or matrix.runs is None:
         return reason
@@ -202,22 +202,20 @@ def _make_counter(o: Observed, settings: Settings) -> Callable[[Floats], int]:
 def score_crossed_resamples(matrix: Matrix, settings: Settings) -> Iterator[Floats]:
     """Compute the scores of all systems in resamples of both runs and items.
 
-    This is the pigeonhole bootstrap of Owen (2007). All runs of all systems share the resampled items or clusters
-    (`draws.sum_resamples`); runs are resampled for each system separately. Of m runs, m - 1 are drawn, so that the
-    variance of their mean is unbiased (Rao and Wu 1988); with m draws the variance of 3 runs would be a third too
-    small. The interaction of runs and items is counted more than once (Owen 2007). So the test is conservative if runs
-    differ by items rather than as a whole.
+    This is the pigeonhole bootstrap of Owen (2007). All systems share the resampled items or clusters; runs are
+    resampled for each system separately. The test is conservative if runs differ by items rather than as a whole.
 
-    The variance of few runs or items is hardly known. So the deviation due to m runs or n items is stretched from a
-    normal distribution to Student's distribution with m - 1 or n - 1 degrees of freedom. Without this the test rejects
-    in 9 % at 5 % for 5 runs (docs/validity.md). The sum then has the Behrens-Fisher distribution (Robinson 1976).
-
-    The random stream of a system's runs depends on the content of the runs. So it differs between systems and does not
-    depend on their order.
+    The variance of few runs or items is hardly known. So their deviations are stretched from a normal distribution to
+    Student's distribution. Without this the test rejects in 9 % at 5 % for 5 runs (docs/validity.md).
 
     Yields:
         Scores of each block, [resamples, systems].
     """
+    # Of m runs, m - 1 are drawn, so that the variance of their mean is unbiased (Rao and Wu 1988); with m draws the
+    # variance of 3 runs would be a third too small. The interaction of runs and items is counted more than once.
+    # Stretched deviations of runs and items have, as a sum, the Behrens-Fisher distribution (Robinson 1976). The random
+    # stream of a system's runs depends on the content of the runs, so it differs between systems and does not depend on
+    # their order.
     assert matrix.runs is not None
     contents = [int(digest_array(_remove_divisor(runs)).partition(":")[2][:16], 16) for runs in matrix.runs]
     ends = np.cumsum([of_system.shape[1] for of_system in matrix.runs])[:-1]

@@ -175,14 +175,14 @@ class _Workspace:
         Args:
             a: Scores of the first system in whole steps, [resamples].
             b: Scores of the second system in whole steps, [resamples].
-            low: As in `Limits`.
-            high: As in `Limits`.
-            still: As in `Limits`.
-            near: As in `Limits`.
+            low: A difference below it is not extreme.
+            high: A difference above it is extreme. Differences from `low` to `high` are doubtful.
+            still: Largest difference that may be 0 before rounding.
+            near: Largest rounding error of the value with the requested rank.
 
         Returns:
-            `extremes`, `doubtful`, `ranked` and `place` of the pair, as in `Screened`; None if rounded scores are not
-                precise enough.
+            Number of extreme differences; resamples that may be extreme; resamples that include the value with the
+                requested rank, and its position among them. None if rounded scores are not precise enough.
         """
         largest = self.loops.distances(a, b, self.absolute, self.values)
         if largest <= still:
@@ -210,7 +210,7 @@ class _Workspace:
         share = len(sample) / len(self.values)
 
         def find_bin_start(rank: float) -> int:
-            """Return the start of the last bin with at least `rank` values in it or above."""
+            """Return the largest start of a bin that at least `rank` values reach or exceed."""
             return least + (max(0, len(above) - 1 - int(above.searchsorted(math.ceil(rank)))) << bits)
 
         middle = find_bin_start(share * self.rank)
@@ -225,11 +225,12 @@ class _Workspace:
                  values: Shorts) -> tuple[Places, int] | None:
         """Find the resamples that may have the requested rank.
 
-        Scores are rounded, so several resamples may have it. The exact value is within `near` of the rounded one.
+        The rank is the position among all resamples, sorted by the difference of two systems. Scores are rounded, so
+        several resamples may have it.
 
         Args:
-            near: Largest rounding error.
-            window: Bounds of the value.
+            near: Largest difference between a rounded and the exact value.
+            window: Lower and upper bound of the value with the requested rank.
             above: Number of resamples above the window.
             places: Resamples that include all in the window.
             values: Rounded values of these resamples.
@@ -260,8 +261,8 @@ _SORTED = 64  # pairs that are sorted in one task
 class Recentred:
     """Counts of the resampled differences of one pair, for the recentred bootstrap.
 
-    The observed difference is subtracted from each resampled one. How extreme the result is, its extremity, is a value
-    of `base.extremity`, such as its absolute value.
+    The observed difference is subtracted from each resampled one. The extremity of the result says how strongly it
+    contradicts the null hypothesis, for example its absolute value.
 
     Attributes:
         extremes: Number of differences at least as extreme as the observed one, including undefined differences.
@@ -314,7 +315,7 @@ def screen_recentred(pairs: ObservedPairs, scores: Floats, rounded: Shorts, alte
 def count_by_sorting(extremities: Floats, bar: float, tolerance: float, rank: int) -> Recentred:
     """Count the extreme resamples of one pair of systems, by sorting them.
 
-    How extreme a difference is, its extremity, is a value of `base.extremity`, such as |difference|.
+    The extremity of a difference says how strongly it contradicts the null hypothesis, for example |difference|.
 
     Args:
         extremities: Extremities of the resampled minus observed differences, [resamples].
@@ -375,7 +376,7 @@ class Steps:
 class _Differences:
     """Resampled minus observed differences of pairs of systems.
 
-    Most are compared as rounded numbers; only doubtful ones are computed exactly.
+    Most differences are compared as rounded numbers; only doubtful ones are computed exactly.
     """
 
     def __init__(self, pairs: ObservedPairs, scores: Floats, alternative: Alternative) -> None:
@@ -446,13 +447,13 @@ def count_swapped_means(pairs: ObservedPairs, settings: Settings) -> Ints:
 
     A permutation swaps the two systems in random items (or clusters). It is extreme if the difference of the scores is
     at least as extreme as the observed one. All systems must have the same denominators (`have_equal_denominators`).
-    Let z be the sum of a system's numerators in the swapped items minus the sum in the others. The difference after a
-    swap is the difference of the z of both systems, divided by the sum of the denominators. So, as in the bootstrap,
-    each permutation needs only one number per system.
+    Each permutation then needs only one number per system, as in the bootstrap.
 
     Returns:
         Counts, [pairs].
     """
+    # Let z be the sum of a system's numerators in the swapped items minus the sum in the others. The difference after a
+    # swap is the difference of the z of both systems, divided by the sum of the denominators.
     numerators = pairs.matrix.parts[0]
     # z of each system, [systems, permutations]
     moved = make_array((numerators.shape[1], settings.resamples), settings.execution.memory // 2, np.float64)

@@ -81,15 +81,16 @@ class Studentized:
         return self._difference_and_error(sums_by_system[..., self.a, :], sums_by_system[..., self.b, :], cross)
 
     def compute_permuted(self, sums: Floats) -> Floats:
-        """Return the differences after permutations, divided by their standard errors.
+        """Return how extreme the differences of pairs of systems are after permutations.
 
-        A permutation swaps the two systems in some units (items or clusters).
+        A permutation swaps the two systems in some units (items or clusters). In a two-sided test the result is
+        |difference / standard error|.
 
         Args:
             sums: Sums of the columns over the swapped units, [..., columns].
 
         Returns:
-            Values of `base.extremity`, such as |difference / error|, [..., pairs].
+            One value per permutation and pair, [..., pairs]; larger values are more extreme.
         """
         sums_by_system, cross = self._parts(sums)
         totals, crossed = self._parts(self.totals)
@@ -103,8 +104,8 @@ class Studentized:
     def extremity(self, difference: Floats, error: Floats) -> Floats:
         """Return how strongly studentized differences contradict the null hypothesis.
 
-        For example, this is |difference / error| in a two-sided test (`base.extremity`). 0 / 0 counts as 0; the result
-        is infinite if only the error is 0.
+        For example, this is |difference / error| in a two-sided test. 0 / 0 counts as 0; the result is infinite if only
+        the error is 0.
         """
         with np.errstate(divide="ignore", invalid="ignore"):
             return extremity(np.where((error == 0) & (difference == 0), 0.0, difference / error), self.alternative)
