@@ -118,7 +118,7 @@ def select_pairs(boards: Sequence[Leaderboard], system: str | None = None, top: 
 
     Args:
         boards: The leaderboards.
-        system: Select pairs of this system, by any of the names that `select_standing` accepts.
+        system: Select pairs of this system: its displayed name, its own name, `team/system` or `team/system@version`.
         top: Select pairs among this number of best systems.
         neighbours: Select pairs of systems that are at most this many positions apart on the leaderboard.
         limit: The largest number of pairs of each leaderboard. If there are more, the first pairs are returned.
@@ -149,8 +149,8 @@ def find_pair_boards(boards: Sequence[Leaderboard], a: str, b: str) -> list[Lead
 
     Args:
         boards: The leaderboards.
-        a: The first system, by any of the names that `select_standing` accepts.
-        b: The second system.
+        a: The first system: its displayed name, its own name, `team/system` or `team/system@version`.
+        b: The second system, named in the same way.
 
     Raises:
         UnknownNameError: No leaderboard has a system of this name.

@@ -27,7 +27,7 @@ ANSWERS = 20_000_000  # and if all pairs together have at most this many answers
 class PairRegions(NamedTuple):
     """Numbers of answers that only one of two systems, or both systems give.
 
-    Means over all pairs of runs, if systems have several runs.
+    If systems have several runs, the numbers are means over all pairs of runs.
 
     Attributes:
         a, b: The names of the first and the second system.
@@ -198,7 +198,7 @@ class DistinctiveItems:
 
     Attributes:
         test_set, track, team, system: The test set, the track, and the names of the team and the system.
-        best_alone, worst_alone: The number of items on which it is better, or worse, than every other system.
+        best_alone, worst_alone: The number of items on which the system is better, or worse, than every other system.
         right_or_wrong: True if all scores of items are 0 or 1.
         items: First the items on which the system is better than the mean of the others, then the items on which it is
             worse. Both lists begin with the largest difference.
@@ -498,7 +498,7 @@ class NewBest:
     Attributes:
         time: The time at which the change was first visible, in UTC.
         team, system: The names of the team and the new best system.
-        display_name: The system's name for people.
+        display_name: The name of the system in tables.
         tied: The number of other systems that share the first rank.
         score: The score of the system at that time.
         significant: True if the new best system differed significantly from the previous one. None for the first best

@@ -292,12 +292,13 @@ def list_hard_items(connection: Connection, task: TaskRow, limit: int) -> Rows:
 
 
 def list_suspect_items(connection: Connection, task: TaskRow, limit: int) -> Rows:
-    """Return the items whose gold may be wrong: all submissions contradict it.
+    """Return items whose gold may be wrong, because all submissions contradict it.
 
     The items on which most submissions agree on another answer come first.
 
     Raises:
-        MismatchError: The items are texts, which cannot contradict a gold, or the gold is withheld.
+        MismatchError: The answers are free texts, such as translations. A text that differs from the gold does not
+            contradict it. Or the gold is withheld.
     """
     require_items(connection, task)
     if not has_answers(connection, task):

@@ -289,7 +289,7 @@ class Standing:
         rank_low, rank_high: The first and the last rank that significant differences do not rule out.
         cluster: The number of the cluster. A new cluster begins where every system above beats every system below.
         system, team: The names of the system and the team.
-        display_name: The system's name for people, with the team or the version if the name alone is ambiguous.
+        display_name: The name of the system in tables, with the team or the version if the name alone is ambiguous.
         submission: The name of the submission, `team/system@version`.
         score: The score; None if it is undefined.
         kind: The kind of the submission: `primary`, `contrastive` or `baseline`. This and the following fields have
@@ -367,8 +367,8 @@ class Leaderboard:
         rank_warnings: Warnings about the simultaneous ranks.
         rank_resamples: Number of the resamples that give the rank ranges, and their seed; None if ranks are not
             resampled.
-        declared_title: The metric's title for people, if the task declares one.
-        decimals: Decimals of scores and differences for people. Ranks and decisions use full precision.
+        declared_title: The title of the metric in tables, if the task declares one.
+        decimals: Number of decimals of scores and differences in tables. Ranks and decisions use full precision.
         about: A summary of the task, in one line.
         intervals: The methods of the confidence intervals.
         direction: A sentence that names the pairs that are tested one-sided, and the reason.
@@ -421,27 +421,33 @@ class Leaderboard:
 
     @property
     def metric_title(self) -> str:
-        """The metric's title for people."""
+        """The title of the metric in tables."""
         return self.declared_title or metric_title(self.metric_name)
 
     @property
     def metric_label(self) -> str:
-        """Heading of the column of scores: a name of the metric."""
+        """Heading of the column of scores: a short name of the metric."""
         return metric_label(self.metric, self.metric_name, self.declared_title)
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """The result, the details of a pair, and all statements about the comparison."""
+        """Sentences about the leaderboard: its result, then statements about the comparison.
+
+        For a leaderboard of two systems, details about their difference follow the result.
+        """
         return tuple(filter(None, (self.result, *self.details, *map(sentence, self.statements))))
 
     @property
     def captions(self) -> tuple[str, ...]:
-        """The most important sentences: the result, details of a pair, and the test."""
+        """The most important sentences: the result of the leaderboard, and the test.
+
+        For a leaderboard of two systems, details about their difference are included.
+        """
         return tuple(filter(None, (self.result, *self.details, *map(sentence, self.statements[:1]))))
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences about the board other than `captions`.
+        """Less important sentences about the board, for the lines below a table.
 
         Warnings come first, then other messages, then the methods.
         """
@@ -480,7 +486,7 @@ class Leaderboard:
 
     @property
     def footnote_findings(self) -> tuple[str, ...]:
-        """The `footnotes` without advice on what to do."""
+        """Messages about ranks, rounding and submissions, without advice on what to do."""
         return (*(message.finding for message in self.outdated),
                 *(f"Simultaneous ranks: {warning.finding}" for warning in self.rank_warnings),
                 *(message.finding for message in (*self._rounding_messages, *self._submission_messages)))
@@ -569,7 +575,7 @@ def make_board_title(board: Mapping[str, Any], declared_title: str | None = None
     """Return the title of a leaderboard, such as `task/test, track open: F1`.
 
     Args:
-        board: The values of `SHARED_KEYS`.
+        board: The values that all rows of the leaderboard share, by name, such as `task`.
         declared_title: The metric's title that the task declares. If it is None, the title of the leaderboard has the
             metric's alias and its usual title, unless the two say the same.
     """

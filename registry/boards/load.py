@@ -268,7 +268,7 @@ def load_leaderboards(connection: Connection, task_row: TaskRow, metric: str | N
         task_row: The task.
         metric: A metric's alias; None for all metrics.
         ranks: The kind of rank ranges to show; None for the kind that the task declares.
-        pairs: The columns to load for each pair of systems (`load_stored_boards`).
+        pairs: The columns to load for each pair of systems, such as `ALL_PAIRS`.
         stored: The stored data of these leaderboards; None: load the data.
     """
     manifest = decode_manifest(task_row.manifest)

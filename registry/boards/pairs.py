@@ -123,9 +123,9 @@ def _compute_swap_effects(observed: Observed) -> Floats:
 def _describe(board: Leaderboard, details: PairDetails) -> list[str]:
     """Return sentences about the comparison of two systems, for the notes of a board.
 
-    They name the units in which the systems differ and the smallest detectable difference. The last sentence is a
-    summary that authors can copy into a paper. With too few units for any significant result, only the first one is
-    returned.
+    The sentences name the units in which the systems differ and the smallest detectable difference. The last sentence
+    is a summary that authors can copy into a paper. With too few units for any significant result, only the first
+    sentence is returned.
 
     Args:
         board: A leaderboard with two systems.

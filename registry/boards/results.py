@@ -71,7 +71,10 @@ def _describe_pair(board: Leaderboard, decision: PairDecision) -> str:
 
 
 def format_pair_numbers(board: Leaderboard, decision: PairDecision) -> str:
-    """Return the difference, its confidence interval and the p-value in words; empty without a difference."""
+    """Return the difference, its confidence interval and the p-value in words.
+
+    The text is empty if the difference of the two systems is undefined.
+    """
     row, comparison = decision.row, board.comparison
     if decision.difference is None:
         return ""

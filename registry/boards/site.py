@@ -77,7 +77,7 @@ class NewLeader:
     Attributes:
         key: Identifies the leaderboard.
         metric: The title of the primary metric.
-        decimals: The decimals of scores for people.
+        decimals: The number of decimals of displayed scores.
         best: The new best system.
         before: The previous best system.
     """

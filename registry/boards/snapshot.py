@@ -133,7 +133,7 @@ def load_snapshot(connection: Connection, task: str | Sequence[str] | None = Non
         metric: The alias of a metric; None: all metrics.
         ranks: The kind of rank ranges to show; None: the kind that each task declares.
         items: The number of items to load per test set.
-        pairs: The columns to load for each pair of systems (`registry.boards.load.load_stored_boards`).
+        pairs: The columns to load for each pair of systems, such as `ALL_PAIRS`.
 
     Raises:
         UnknownNameError: The task or the metric is unknown.

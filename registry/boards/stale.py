@@ -85,7 +85,10 @@ def find_outdated(connection: Connection, task: str | None = None) -> list[Outda
 
 
 def has_new_data(connection: Connection, task: str) -> bool:
-    """Return True if submissions or gold of a task have changed since its last comparison, or a team was purged."""
+    """Return True if a task has changed since its last comparison.
+
+    A change is a new, changed or withdrawn submission, changed gold, or the deletion of a team's data.
+    """
     return any(connection.execute(query, {"task": task}).first() for query in (_CHANGED, _PURGED))
 
 

@@ -59,7 +59,7 @@ def describe_direction(comparison: Comparison, request: str, rows: Sequence[Mapp
         comparison: The comparison.
         request: The recorded request of the comparison as JSON.
         rows: The systems, with `team`, `system` and `kind`.
-        names: The systems' names for people.
+        names: The names of the systems in tables.
     """
     if has_observed_direction(comparison):
         return (f"Each test takes its direction from the data, so its error rate is up to twice {comparison.alpha:g} "

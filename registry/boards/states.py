@@ -56,8 +56,8 @@ class State:
         settings: The settings of the comparison; the keys are `SETTINGS`.
         systems: The standing of each system, best first; the keys are names `team/system`.
         pairs: The test result of each pair; a key has the names of both systems in alphabetical order.
-        declared_title: The metric's title for people; None if the task declares none.
-        decimals: The decimals of scores for people.
+        declared_title: The title of the metric in tables; None if the task declares none.
+        decimals: The number of decimals of displayed scores.
     """
 
     key: LeaderboardKey
@@ -93,7 +93,7 @@ def load_latest_states(connection: Connection, task: str | None = None,
         metric: A metric's alias; None: all metrics.
 
     Raises:
-        HiddenError: The connection hides the scores of the task, or of all tasks.
+        HiddenError: The scores of the task, or of all tasks, are hidden.
     """
     require_scores(connection, task)
     rows = connection.execute(text(f"""
@@ -125,7 +125,7 @@ def load_states(connection: Connection, name: str | None, task: str | None = Non
     Raises:
         UnknownNameError: No state has this id.
         InputError: The name is the id of a task.
-        HiddenError: See `load_latest_states`.
+        HiddenError: The scores of the task, or of all tasks, are hidden.
     """
     if name is None:
         return {key: last for key, (last, *_) in load_latest_states(connection, task, metric).items()}

@@ -107,8 +107,8 @@ class Ladder:
         shown: The last released score; None before the first release.
         submitted: The number of scored submissions.
         rows: The submissions that raised the released score, the latest submission first.
-        declared_title: The metric's title for people; None if the task declares none.
-        decimals: The decimals of scores for people.
+        declared_title: The title of the metric in tables; None if the task declares none.
+        decimals: The number of decimals of displayed scores.
     """
 
     task: str

@@ -46,10 +46,9 @@ def _restore_salts(connection: Connection, entry: int) -> None:
 
 
 def _load_changed(connection: Connection, entry: int, *actions: str) -> Iterator[Entry]:
-    """Load the earlier log entries of each object that was changed by later entries.
+    """Load the values to restore: earlier log entries of objects that changed later.
 
-    An object (subject) is, for example, a submission. Its entries up to the number `entry` are returned, oldest first,
-    because they contain the values that are restored.
+    An object (subject) is, for example, a submission. Entries up to the number `entry` are returned, oldest first.
 
     Args:
         connection: Connection to the registry.

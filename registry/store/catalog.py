@@ -445,8 +445,7 @@ def replicate_factors(connection: Connection, submission_ids: Sequence[int]) -> 
 
     Returns:
         By submission id, the factors of each run: `{7: ({"seed": "1"}, {"seed": "2"})}`. Submissions without factors
-            are
-        absent.
+            are absent.
     """
     table = models.replicate_factor
     query = select(table).where(table.c.submission_id.in_(list(submission_ids)))
@@ -592,12 +591,13 @@ def scores(connection: Connection, metric_id: int, scoring_ids: Sequence[int]) -
 
 
 def score_values(connection: Connection, keys: Collection[tuple[int, int]]) -> dict[tuple[int, int], float | None]:
-    """Return the values of stored scores.
+    """Return the values of stored scores, by scoring id and metric id.
+
+    A scoring is a submission that was scored with one version of the gold.
 
     Args:
         connection: Connection to the registry.
-        keys: Two ids that identify each score: of a scoring (a submission, scored with one version of the gold) and of
-            a metric. The result may contain other metrics of the same scorings.
+        keys: The two ids of each score. The result may contain scores of the same scorings by other metrics.
     """
     table = models.score.c
     query = select(table.scoring_id, table.metric_id, table.value).where(

@@ -198,10 +198,13 @@ Columns = Mapping[str, NDArray[Any]]
 class PairsOfRun(NamedTuple):
     """Test results of one command, in a form that can be stored in another registry.
 
+    The results refer to settings and systems by ids, which differ between registries. So the settings, and digests that
+    identify the systems, are included.
+
     Attributes:
         columns: Columns of the table `pair_result`, by name.
-        requests: Settings of the tests, by their id in `columns`.
-        digests: Digests of the systems' statistics, by their id in `columns`.
+        requests: The settings of the tests, by the ids in the column `pair_request_id`.
+        digests: Digests of the statistics of the systems, by the ids in the columns `statistics_a` and `statistics_b`.
     """
 
     columns: Columns
@@ -227,7 +230,7 @@ class PairsOfRun(NamedTuple):
                    {row.tested_statistics_id: row.digest for row in rows})
 
     def store(self, connection: Connection, run_id: int) -> None:
-        """Store the results that another registry lacks.
+        """Store the results in another registry, except results that it already has.
 
         Args:
             connection: Connection to that registry.

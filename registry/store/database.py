@@ -109,7 +109,9 @@ class Database:
             output: The only other file that the SQL may write; None means no file.
 
         Raises:
-            InputError, SchemaError, LockedError: As `reading`.
+            InputError: The path has no registry.
+            SchemaError: Another version of the program made the registry.
+            LockedError: Another program writes to the registry.
         """
         config = CONFINED_CONFIG | ({} if memory is None else {"memory_limit": f"{memory}B"})
         reach = NOWHERE if output is None else Reach(files=[output])
@@ -129,7 +131,9 @@ class Database:
             reach: Other files that SQL may read and write.
 
         Raises:
-            InputError, SchemaError, LockedError: As `reading`.
+            InputError: The path has no registry.
+            SchemaError: Another version of the program made the registry.
+            LockedError: Another program uses the registry.
             StoreError: The disk is full, or the file cannot be written; the transaction is rolled back.
         """
         self.require()

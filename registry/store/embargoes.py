@@ -110,9 +110,13 @@ def find_next_reveal(connection: Connection) -> datetime | None:
 
 
 def require_scores(connection: Connection, task: str | None) -> None:
-    """Check that a public file contains the scores of a task.
+    """Raise an error if a registry file lacks the scores of a task.
 
-    If `task` is None, the scores of one task are enough.
+    A public file lacks the scores of tasks that hide them.
+
+    Args:
+        connection: Connection to the registry file.
+        task: The task's id. None: it is sufficient if the file has the scores of any task.
 
     Raises:
         HiddenError: The scores are missing.

@@ -162,7 +162,7 @@ class Ledger:
         self._waiting[table] += map(dict, rows)
 
     def add_columns(self, table: Table, columns: Columns, n_rows: int) -> None:
-        """Add rows to a table, given as columns (see `insert_bulk`).
+        """Add rows to a table, given as columns.
 
         Args:
             table: The table.

@@ -424,7 +424,7 @@ def _find_computed(connection: Connection, signature: str) -> Moment:
 
 
 def _find_last_entry(connection: Connection, latest: str, **parameters: object) -> int | None:
-    """Return the last log entry of the last command that was complete at some time.
+    """Return the last log entry of the last command that had ended by a given time.
 
     Args:
         connection: Connection to the registry.

@@ -251,7 +251,9 @@ def copy_into(folder: Path, database: Database, *, create: bool = False) -> Copy
     If the registry does not exist and `create` is true, the folder gets a new registry.
 
     Raises:
-        InputError, SchemaError, LockedError, OSError: As `working_copy`.
+        InputError, SchemaError: The path has no registry, or no registry can be made there.
+        LockedError: Another program writes to the registry.
+        OSError: The copy cannot be written.
     """
     copied = Database(folder / database.path.name, named=database.named)
     if create and not database.exists():
@@ -347,7 +349,8 @@ def writing(database: Database, journal: Journal, *, create: bool = False, dry_r
 
     Raises:
         LockedError: Another process has held the lock for the whole waiting time of `database`.
-        InputError, SchemaError, StoreError: As `working_copy`, or the disk is full, or the file is public.
+        InputError, SchemaError: The path has no registry, or no registry can be made there.
+        StoreError: The folder is not writable, the disk is full, or the registry is a public file.
     """
     with ExitStack() as stack:
         if dry_run:
@@ -368,7 +371,9 @@ def create(database: Database) -> bool:
     """Create a registry if it does not exist; return True if it was created.
 
     Raises:
-        LockedError, InputError, SchemaError, StoreError: As `writing`.
+        LockedError: Another process has held the lock for the whole waiting time.
+        InputError, SchemaError: No registry can be made at the path, or another version of the program made the file.
+        StoreError: The folder is not writable, or the disk is full.
     """
     if not database.exists():
         database.require_writable(create=True)
@@ -394,7 +399,9 @@ def compute(database: Database, journal: Journal, work: Callable[[Session], T], 
         dry_run: Whether to discard all changes.
 
     Raises:
-        LockedError, InputError, SchemaError, StoreError: As `writing`.
+        LockedError: Another process has held the lock for the whole waiting time.
+        InputError, SchemaError: The path has no registry of this version of the program.
+        StoreError: The folder is not writable, the disk is full, or the registry is a public file.
     """
     if dry_run:
         with writing(database, journal, dry_run=True) as session:
@@ -455,7 +462,9 @@ def back_up(database: Database, target: Path) -> None:
     The copy gets its final name only after all blocks were read without error.
 
     Raises:
-        InputError, SchemaError, LockedError: As `Database.reading`, or the new file already exists.
+        InputError, SchemaError: The path has no registry of this version of the program, or the new file already
+            exists.
+        LockedError: Another program writes to the registry.
         StoreError: A block is damaged, or the copy cannot be written.
     """
     with new_file(target) as unfinished:

@@ -174,7 +174,13 @@ class StoredStatistics(Sequence[Floats]):
                  first_item: int, n_items: int) -> None:
         """Find the submissions that lack statistics of some items.
 
-        The arguments are those of `load_statistics`.
+        Args:
+            connection: Connection to the registry.
+            family: Statistics family of the metric.
+            metric_id: Id of the metric.
+            scoring_ids: Ids of scorings: submissions that were scored with one version of the gold.
+            first_item: Id of the first item of the gold; the ids of the other items follow.
+            n_items: Number of items of the gold.
         """
         self._scoring_ids, self._n_items = list(scoring_ids), n_items
         self._n_loaded = max(1, _MAX_LOADED // max(1, n_items))

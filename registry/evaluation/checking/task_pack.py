@@ -51,10 +51,10 @@ def read_expected_items(task: ResolvedTask, test_set: TestSet, documents: Mappin
     Args:
         task: The manifest with its readers and metrics.
         test_set: The test set.
-        documents: The files by role, as `load_expected_documents` returns them.
+        documents: The files by role: `gold`, or `items` for a list of items.
 
     Raises:
-        InputError: A file has an invalid format, or another fault; see `read_gold`.
+        InputError: A file has an invalid format, an item occurs twice, or an item lacks a required attribute.
     """
     if (document := documents.get("items")) is None:
         return read_gold(task, test_set, documents)

@@ -33,8 +33,8 @@ class BoardFamily:
     Attributes:
         boards: Names of the leaderboards without the task's id; leaderboards of the primary metric come first.
         digests: For each leaderboard, a digest of its data and settings, without family and seed.
-        pairs: Number of pairs that share alpha: those of all leaderboards; with the correction `gatekeeping`, which
-            tests one metric after the other, those of one metric.
+        pairs: Number of pairs that share alpha. These are the pairs of all leaderboards. With the correction
+            `gatekeeping`, which tests one metric after the other, they are the pairs of one metric.
         absent: Leaderboards that the manifest declares for the family, but that do not exist yet.
     """
 
@@ -95,7 +95,7 @@ class BoardKey:
     def with_unit(self, request: Request) -> Request:
         """Return a copy of the request that names the unit of permutation or resampling.
 
-        The unit is the item, the cluster or the response (a single answer); see `choose_unit`.
+        The unit is the item, the cluster or the response (a single answer).
 
         Raises:
             InputError: The test set declares clusters, and the test can use only items or responses as units.

@@ -200,7 +200,7 @@ class BoardComparison:
         """Rank the systems of a leaderboard, and store the ranks and test results.
 
         Args:
-            digest: Digest that identifies the comparison; see `BoardKey.digest`.
+            digest: Digest of the data and settings, which identifies the comparison.
             sequence: Number of the comparison; the latest of a leaderboard has the largest.
             summary: Receives the counts of the comparison.
         """

@@ -55,7 +55,7 @@ def choose_sides(members: Sequence[_Member], settings: Significance, a: Ints, b:
         b: Index of the second system of each pair, [pairs].
 
     Returns:
-        1 for "A is better", -1 for "B is better", 0 for two-sided, [pairs]; see `SIDES`.
+        1 for "A is better", -1 for "B is better", 0 for two-sided, [pairs].
     """
     if settings.alternative == "two-sided":
         return np.zeros(len(a), dtype=np.int64)

@@ -171,8 +171,8 @@ class BoardResults:
             pair_request: Id of the test and the settings of the results.
 
         Returns:
-            The codes of the pairs, `a * n + b` for the indices a and b of two of the n distinct digests; and the
-            results.
+            For each stored result a number that encodes its pair of systems, and the result. The number is a * n + b if
+                the statistics of the two systems have the indices a and b among n distinct statistics.
         """
         ids = self._statistics_ids
         stored = comparisons.pair_results(

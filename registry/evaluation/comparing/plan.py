@@ -233,7 +233,9 @@ def plan(connection: Connection, vetted: VettedTask, request: Request) -> Plan:
     before the comparison.
 
     Raises:
-        UnknownNameError, MismatchError, InputError: For the same reasons as in `compare`, or raised by the cluster.
+        UnknownNameError: A metric, test or correction is unknown.
+        MismatchError: A submission is not scored yet.
+        InputError: The test does not apply to some leaderboards, or the cluster cannot be used.
     """
     test, _ = resolve_significance(request.significance)
     boards = tuple(_plan_board(connection, board, request, test) for board in vetted.boards if board.stored is None)

@@ -53,7 +53,12 @@ class Request:
 
     @classmethod
     def from_json(cls, stored: str, execution: Execution | None = None) -> Request:
-        """Parse a request that is stored with a comparison as JSON."""
+        """Restore the settings of a stored comparison, to repeat it.
+
+        Args:
+            stored: The settings as JSON.
+            execution: Number of workers, and memory; None: the defaults.
+        """
         request = json.loads(stored)
         return cls(Significance.model_validate(request["significance"]), {}, request["rank_baselines"],
                    request.get("rank_late", True), execution=execution or Execution())

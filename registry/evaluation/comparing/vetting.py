@@ -210,9 +210,9 @@ def _warn_of_joint_resamples(settings: Significance, test: PairTest, matrix: Mat
 def _warn_of_shaffer(correction: str, test: PairTest, matrix: Matrix) -> Iterator[Message]:
     """Warn if the test violates an assumption of Shaffer's correction.
 
-    The correction assumes that if A equals C and B equals C, then A equals B. For tests of ranks this may be wrong: A
-    and B can each win half of the units against C, while A wins most units against B. For Fisher's test it may be wrong
-    because each pair has its own set of units.
+    The correction assumes that if A equals C and B equals C, then A equals B. Tests of ranks violate this: A and B can
+    each be better than C in half of the items, while A is better than B in most items. Fisher's test violates it
+    because it compares each pair of systems on other data: the answers that only one of the two systems gives.
     """
     is_by_rank = isinstance(test, Sign | Wilcoxon | RankSum) and not is_categorical(matrix)
     if correction == "shaffer" and (is_by_rank or isinstance(test, Fisher)):

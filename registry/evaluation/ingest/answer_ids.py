@@ -66,7 +66,8 @@ class AssignedIds:
     Attributes:
         answer_ids: Id of each answer, [answers].
         correct: True if the answer is in the gold, [answers].
-        new: Answers that got new ids, in the order of the ids. Each has the id of its item, and its key and type.
+        new: Answers that no earlier submission or gold contains, so that they got new ids; in the order of the ids.
+            Each has the id of its item, and its key and type.
     """
 
     answer_ids: Ids

@@ -322,9 +322,10 @@ def _store_task(ingest: Ingest, content: bytes, summary: IngestSummary) -> TaskR
 
 
 def _rejoin_undeclared(ingest: Ingest, submissions: Sequence[DeclaredSubmission], summary: IngestSummary) -> None:
-    """Match submissions that the manifest does not declare with changed gold.
+    """Match stored submissions with changed gold, if the manifest does not declare them.
 
-    Such submissions came by `registry submit` or an earlier manifest. A note says that they still take part.
+    Such submissions were sent by the command `registry submit` or declared by an earlier manifest. The user gets a note
+    that they still take part.
     """
     declared_names = {f"{submission.test_set.name}/{submission.name}" for submission in submissions}
     undeclared = [row for row in ingest.ledger.submissions if row.full_name not in declared_names]
@@ -364,7 +365,7 @@ def _store_gold(ingest: Ingest, test_set: TestSet, stored: TestSetRow, previous:
         The id of the gold revision; None if the gold is unchanged.
 
     Raises:
-        InputError: A file is invalid; see `read_gold`.
+        InputError: A file is invalid.
         MismatchError: The gold has changed, but not the version of the task.
     """
     connection, task, reader = ingest.connection, ingest.task, ingest.task.readers[test_set.name]

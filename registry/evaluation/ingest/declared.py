@@ -84,7 +84,7 @@ class DeclaredSubmission:
     def fit(self, items: Sequence[Item], answers: Sequence[Answer], document: Document) -> FittedFile | None:
         """Match the answers of a file with the items of the gold, and find warnings.
 
-        See `fit_file`.
+        Problems are raised, or collected by the document.
         """
         return fit_file(items, answers, self.reader, self.policies, document, with_gold=self.test_set.gold is not None)
 

@@ -86,7 +86,12 @@ def join(items: Sequence[Item], answers: Sequence[Answer], reader: Reader, polic
          document: Document) -> JoinedColumns:
     """Return the answers of a file in the order of the items, matched by key.
 
-    Problems are raised, or collected by the document. `fit_file` describes the arguments.
+    Args:
+        items: The items of the gold.
+        answers: Answers of the file, in any order.
+        reader: Reader of the submission, which has parsed the answers.
+        policies: What happens with missing answers and with text that differs from the gold.
+        document: The file. It raises a problem, or collects all problems.
 
     Raises:
         InputError: An answer belongs to no item, two answers belong to the same item, a required answer is missing, or
@@ -205,14 +210,15 @@ def join_digests(digests: list[str]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _Heads:
-    """Beginnings of the lines of text from which the digest of a file is computed.
+    """First parts of the lines from which the digest of a submitted file is computed.
 
-    Each answer is a line `["key",value]`, and its beginning is `["key",`. Lines are sorted by key.
+    The digest is computed from a text with one line `["key",value]` for each answer, sorted by key. This class has the
+    part `["key",` of every line.
 
     Attributes:
-        order: For each line, the index of its answer in the file.
-        lines: The bytes of each beginning, padded with 0, [lines, bytes].
-        sizes: Number of bytes of each beginning.
+        order: For each line, the index of its answer in the submitted file.
+        lines: The bytes of each first part, padded with 0, [lines, bytes].
+        sizes: Number of bytes of each first part.
     """
 
     order: Places
@@ -226,14 +232,15 @@ class _Heads:
 
 @dataclass(frozen=True, eq=False)
 class _Ends:
-    """Ends of the lines of text from which the digest of a file is computed.
+    """Second parts of the lines from which the digest of a submitted file is computed.
 
-    Each answer is a line `["key",value]`, and its end is `value]`. Equal ends are stored once.
+    The digest is computed from a text with one line `["key",value]` for each answer. This class has the part `value]`
+    of every line. Equal parts are stored once.
 
     Attributes:
-        texts: The bytes of each distinct end, padded with 0, [distinct ends, bytes].
-        sizes: Number of bytes of each distinct end.
-        codes: For each line, the index of its end in `texts`, [lines].
+        texts: The bytes of each distinct part, padded with 0, [distinct parts, bytes].
+        sizes: Number of bytes of each distinct part.
+        codes: For each line, the index of its part in `texts`, [lines].
     """
 
     texts: Bytes
@@ -276,13 +283,13 @@ def _digest_columns(reader: Reader, answers: AnswerColumns) -> str | None:
 
 
 def _make_ends(reader: Reader, answers: AnswerColumns, values: Floats) -> Iterator[tuple[list[str], Places]]:
-    """Make the ends of the lines of text from which the digest of a file is computed.
+    """Make the second parts of the lines from which the digest of a file is computed.
 
-    Each answer is a line `["key",value]`, and its end is `value]`.
+    The digest is computed from a text with one line `["key",value]` for each answer. The second part is `value]`. If
+    answers consist of several numbers, it is made piece by piece: one piece for each number.
 
     Yields:
-        The distinct ends, and for each line the index of its end. If answers consist of several numbers, this is
-            yielded for each number.
+        The distinct pieces, and for each line the index of its piece.
     """
     if not isinstance(answers, StatisticColumns):
         distinct, codes = _find_distinct(values)
@@ -305,12 +312,12 @@ def _find_distinct(values: Floats) -> tuple[Floats, Places]:
 
 @lru_cache(maxsize=1)
 def _make_frame(heads: _Heads, end_size: int) -> tuple[Bytes, Places]:
-    """Make the lines of text for the digest of a file, with gaps for the values.
+    """Make the text from which the digest of a file is computed, with gaps for values.
 
-    Each answer is a line `["key",value]`.
+    The text has one line `["key",value]` for each answer.
 
     Args:
-        heads: The beginnings of the lines, `["key",`.
+        heads: The first parts of the lines, `["key",`.
         end_size: Number of bytes of each gap; all gaps have the same size.
 
     Returns:

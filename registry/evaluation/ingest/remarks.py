@@ -423,12 +423,16 @@ class _StrangeNames:
 def _find_strange_names(items: Sequence[Item], answers: JoinedColumns, reader: NamedReader) -> _StrangeNames | None:
     """Find suspicious labels or types of a submission that the gold does not have.
 
-    Some new names are expected if there are many possible names, as in answers to questions. Their expected total
-    frequency is the number of names that occur once in the gold (Good 1953, "The population frequencies of species and
-    the estimation of population parameters"). A new name is suspicious if it is more frequent than this number, or if
-    it differs only in letter case from a name that occurs more than once. All names are suspicious if the gold has none
-    of them and a tenth of them differ only in letter case.
+    A name is a label or a type. Some unknown names are expected if there are many possible names. Good (1953) estimates
+    how often they occur together: as often as there are names that occur once in the gold. An unknown name is
+    suspicious
+
+    - if it alone occurs more often than that;
+    - if it differs only in letter case from a gold name that occurs more than once;
+    - if no name of the submission is in the gold, and it differs only in letter case from a gold name, like at least a
+      tenth of the other names.
     """
+    # Good, "The population frequencies of species and the estimation of population parameters".
     gold = reader.names(item.gold for item in items)
     expected = {**dict.fromkeys(reader.list_declared_names(), 0), **gold}
     given = answers.counts if answers.is_numeric else reader.names(answers.values.tolist())

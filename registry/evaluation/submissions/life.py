@@ -78,7 +78,7 @@ def amend(connection: Connection, journal: Journal, submissions: Sequence[Select
         journal: Writes the command to the log.
         submissions: Submissions to one task.
         reason: The reason of the change, for the log.
-        declared: New values by name; see `SUBMISSION_FIELDS`. `attributes` are added to the stored attributes.
+        declared: New values by name, such as `track`. `attributes` are added to the stored attributes.
     """
     task = submissions[0].task
     members_before = catalog.current_names(connection, task.slug)

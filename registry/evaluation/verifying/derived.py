@@ -157,7 +157,7 @@ def compare_scores(connection: Connection) -> Iterator[Fault]:
 def _find_stale(connection: Connection, metrics: Mapping[int, str]) -> dict[tuple[int, int], str]:
     """Find the stored scores that another version of the code computed.
 
-    If the stored digest of a score depends on the code (see `digest_with_scorer`) and the statistics are the same, the
+    The stored digest of a score can depend on the code that computed the score. If the statistics are the same, the
     recomputed score gets the stored digest.
 
     Returns:
@@ -311,7 +311,8 @@ def _load_stored_board(connection: Connection, task: TaskRow, row: Any, executio
         task: The task.
         row: The database row of the comparison.
         execution: Number of workers, and a function that receives the progress.
-        superseded: Digests of the results of comparisons that are based on replaced scores, by the comparison's digest.
+        superseded: For each comparison whose scores were replaced later: the digest of its results, by the digest that
+            identifies the comparison.
 
     Returns:
         The leaderboard with its statistics, or a fault. None if the comparison is unaltered but cannot be repeated,

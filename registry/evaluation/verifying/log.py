@@ -96,16 +96,16 @@ def _describe_alteration(stored: str, derived: str) -> str | None:
 
 
 def _describe_wrong_blank(*texts: str | None, is_listed: bool) -> str | None:
-    """Describe what is wrong with texts that a purge should have deleted, or not.
+    """Check that texts are blank if and only if the log lists them as deleted.
 
-    A purge deletes the data of a team, and the log lists the texts that it has deleted. Only these may be blank.
+    A purge deletes the texts of a team, and lists them in the log.
 
     Args:
-        texts: Texts of the same entry or command, which are blank or should be blank.
+        texts: Texts of the same log entry or command, which are blank or should be blank.
         is_listed: True if the log lists these texts as deleted.
 
     Returns:
-        The fault; None if the texts are listed and blank.
+        What is wrong, as the end of a sentence; None if the texts are listed and blank.
     """
     if not is_listed:
         return "are blank, and no purge lists them"
@@ -114,15 +114,17 @@ def _describe_wrong_blank(*texts: str | None, is_listed: bool) -> str | None:
 
 def _verify_entry(name: str, row: Mapping[Any, Any], runs: Mapping[int, Any],
                   blanked: Mapping[int, int]) -> Iterator[Fault]:
-    """Verify the texts of a log entry, and the input files of its command.
+    """Verify a log entry, and the list of input files of the command that wrote it.
 
-    Both are compared with digests.
+    The texts of the entry and the list are compared with stored digests. Texts that a purge (the deletion of a team's
+    data) has deleted must be blank.
 
     Args:
         name: Name of the entry, for messages.
         row: The entry.
         runs: Database rows of all commands by number.
-        blanked: Numbers of the log entries whose texts purges have deleted; see `_load_blanked`.
+        blanked: Log entries whose texts a purge has deleted: the number of the purge's entry, by the number of the
+            entry.
     """
     if row["salt"] is None:
         fault = _describe_wrong_blank(
