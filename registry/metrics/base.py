@@ -93,7 +93,10 @@ class Metric(Value):
 
     @property
     def original(self) -> Metric:
-        """The metric itself; for `Recorded`, the metric whose statistics it stores."""
+        """The metric whose score this metric computes: usually the metric itself.
+
+        For `Recorded`, which uses stored statistics, it is the metric that has computed the statistics.
+        """
         return self
 
     @property

@@ -51,7 +51,7 @@ class Mean(DeclaredRange, QuotientMetric):
         return self.worst is not None
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return the score of one item, and 1.
+        """Return two numbers for one item: its score, and 1.
 
         The mean is the sum of the first numbers over the sum of the second.
         """
@@ -98,7 +98,7 @@ class _ErrorMetric(AdditiveMetric):
         """
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return the loss of the error of one item, such as its square, and 1.
+        """Return two numbers for one item: the loss, such as the squared error; and 1.
 
         The mean loss is the sum of the first numbers over the sum of the second.
         """
@@ -160,10 +160,11 @@ class CorrelationMetric(Metric):
         return ("gold",)
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return the pair of the system's number and the gold number for one item.
+        """Return two numbers for one item: the system's number and the gold number.
 
         Raises:
-            InputError: The item has no answer; correlations have no worst value.
+            InputError: The item has no answer. Other metrics count it as the worst possible answer, but for a
+                correlation no number is the worst.
         """
         if answer is None:
             raise self.make_unanswered_error(item)
@@ -232,8 +233,8 @@ class JudgedMean(AdditiveMetric):
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Return the numbers of one item that the estimate of the mean needs.
 
-        `registry.judged.COLUMNS` names them: the judge's score, for example. Zeros are appended up to 16 numbers, the
-        width of the stored table.
+        For example, the first number is the judge's score. Zeros are appended up to 16 numbers, the width of the
+        database table.
 
         Raises:
             InputError: The item has no answer, or its human score is missing although it was certain to be sampled.

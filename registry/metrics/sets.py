@@ -170,8 +170,9 @@ def find_accepted(scores: Floats, *, threshold: float | None = None, best: int |
         scores: Scores of the answers, [answers]; higher is better.
         threshold: Lowest accepted score; None for no threshold.
         best: Size n of the n-best list; None for no list.
-        ties: Rule for ties at the end of the list; see `count_accepted`.
-        order: Result of `order_ties`, for the rule `random`.
+        ties: Answers that tie with the n-th: `random` accepts as many as fit, `include` all of them, and `exclude` none
+            if they do not all fit.
+        order: Rank of each answer in a random order, for the rule `random`, [answers].
 
     Returns:
         True for each accepted answer, [answers].
@@ -242,8 +243,8 @@ class _SetMetric(MatchMetric):
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Count the correct, accepted and gold answers of one item.
 
-        If only the n best answers are accepted, they are selected from this item alone; see `corpus_statistics` for
-        many items.
+        If only the n best answers are accepted, they are selected from this item alone; `corpus_statistics` selects
+        them from many items together.
         """
         return tuple(self.corpus_statistics([item], [answer])[0])
 

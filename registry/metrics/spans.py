@@ -155,8 +155,8 @@ class _SpanMetric(MatchMetric):
 
     Attributes:
         match: Condition of a correct span. `strict`: equal boundaries and type. `exact`: equal boundaries. `ent_type`
-            and `fuzzy`: equal type and overlap; a gold span matches at most one system span. They differ in the choice
-            between several overlapping spans; see `registry.metrics.spans`.
+            and `fuzzy`: equal type and overlap; a gold span matches at most one system span. If several spans overlap,
+            `ent_type` chooses the nearest span of the same type, and `fuzzy` the first span.
     """
 
     takes = "span"

@@ -151,7 +151,7 @@ def count_tokenized(texts: Iterable[str]) -> tuple[int, int]:
 def is_tokenized(texts: Sequence[str]) -> bool:
     """Return True if most sentences have a blank before the final punctuation mark.
 
-    There must be at least five sentences; see `count_tokenized`.
+    The texts must include at least five sentences: texts that end in a full stop, question mark or exclamation mark.
     """
     sentences, tokenized = count_tokenized(texts)
     return sentences >= _FEW and 2 * tokenized > sentences

@@ -130,7 +130,8 @@ def _sort_links(links: Iterable[Link]) -> tuple[Link, ...]:
 class Pharaoh(_Alignments):
     """One sentence pair per line: links such as `1-2`, separated by blanks.
 
-    Reader of word alignments. Sentence pairs are numbered from 1. An empty line is an alignment without links.
+    This file format is for word alignments. Sentence pairs are numbered from 1. An empty line is an alignment without
+    links.
 
     Attributes:
         offset: Number of a sentence's first word: 0 or 1.
@@ -182,9 +183,9 @@ class Pharaoh(_Alignments):
 class Naacl(_Alignments):
     """One link per line: number of the sentence pair, positions, type, confidence.
 
-    Reader of word alignments. The type is `S` (sure, also if absent) or `P` (possible). Links of a sentence pair are
-    consecutive. Leading zeros in the numbers of pairs are ignored, and so are confidences. Source: Mihalcea and
-    Pedersen 2003, "An evaluation exercise for word alignment", section 3.
+    This file format is for word alignments. The type is `S` (sure, also if absent) or `P` (possible). Links of a
+    sentence pair are consecutive. Leading zeros in the numbers of pairs are ignored, and so are confidences. Source:
+    Mihalcea and Pedersen 2003, "An evaluation exercise for word alignment", section 3.
 
     Attributes:
         offset: Number of a sentence's first word: 0 or 1.

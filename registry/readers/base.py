@@ -34,7 +34,7 @@ class Reader(Value):
         gives_columns: True if answers are returned as NumPy columns for valid files.
         lines_per_item: Maximal number of lines (rows, entries) per item of the gold, with blank lines and comments.
         _distinct: Names of options that must not name a column twice.
-        repair: Repairs that the task allows in text files of any format; see `Document.with_options`.
+        repair: Repairs that the task allows in text files of any format, such as `crlf` and `bom`.
         skip: Number of first lines that are ignored, except in `attributes` files.
     """
 
@@ -82,7 +82,8 @@ class Reader(Value):
         """Parse a file of one submission into answers.
 
         Raises:
-            InputError: The file does not have the format; see `read_gold`.
+            InputError: The file does not have the format; the error names line and item. If the document collects
+                problems, the error is stored there instead, and reading continues.
         """
         with _pause_garbage_collection():
             return self.parse_answers(self.apply_options(document))
@@ -166,7 +167,7 @@ class Reader(Value):
         Participants can check a submission with such values, without the gold.
 
         Args:
-            text: Input for systems; see `task_text`.
+            text: The input that systems get for the item, as JSON data.
 
         Raises:
             ValueError: The text is not a valid input.
@@ -174,12 +175,13 @@ class Reader(Value):
         return None
 
     def mismatch(self, gold: Any, answer: Any) -> tuple[int, str] | None:  # noqa: ARG002
-        """Compare the input text that an answer repeats with the text in the gold.
+        """Find the first difference between the input text in an answer and in the gold.
+
+        Some file formats repeat the input, such as its words, in each answer.
 
         Returns:
-            The first difference: the number of lines after the answer's first line, and a message. None if the texts
-                are
-            equal.
+            The line of the difference, counted from 0 at the first line of the answer; and a message. None if the texts
+                are equal.
         """
         return None
 
@@ -212,7 +214,8 @@ class Reader(Value):
         """Return the single answers in a system's value, with their scores.
 
         Returns:
-            Two parallel sequences: pairs (key, type) that identify the answers, as in `answer_set`; and scores.
+            Two sequences of the same length: a pair (key, type) that identifies each answer, and the score of each
+                answer.
         """
         responses = tuple(self.answer_set(value))
         return [(key, type_) for key, type_, _ in responses], [score for *_, score in responses]
@@ -368,7 +371,13 @@ class SpanReader(NamedReader):
     gives = "span"
 
     def answer_set(self, value: Any) -> Iterable[Response]:
-        """Return one answer per span, with a key such as "1-3" (first and last position)."""
+        """Return the spans of one item as separate answers.
+
+        The key of an answer is the position of its span: "1-3" for a span from position 1 to position 3.
+
+        Args:
+            value: Gold value of the item, or a system's answer value.
+        """
         return [Response(span.key, span.type, span.score) for span in sorted(value.spans)]
 
     def names(self, values: Iterable[Any]) -> Counter[str]:

@@ -368,8 +368,8 @@ _ALL_PREFIXES = {prefix for prefixes in PREFIXES.values() for prefix in prefixes
 class Bio(SpanReader):
     """One token per line with its tag in a column; blank lines end sentences.
 
-    Reader of spans, such as named entities, that are encoded as BIO tags. Sentences are the items, unless the option
-    `item` selects documents.
+    This file format is for spans, such as named entities, that are encoded as BIO tags. Sentences are the items, unless
+    the option `item` selects documents.
 
     Attributes:
         scheme: Tagging scheme (Tjong Kim Sang and Veenstra 1999, "Representing text chunks"). The scheme is declared

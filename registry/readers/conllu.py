@@ -240,12 +240,12 @@ Row = tuple[int, list[str]]
 class Conllu(NamedReader):
     """CoNLL-U of Universal Dependencies: ten columns, blank lines after sentences.
 
-    Reader of dependency trees. Columns are separated by tabs. A submission may divide the gold's text into other words
-    and sentences; it is aligned by characters, and each of its words, tokens and sentences counts once. A word that is
-    aligned with a gold word belongs to the sentence of this gold word. Other words, tokens and sentences belong to the
-    gold sentence in which they begin. Multiword tokens count as in the official scorer; empty nodes are ignored.
-    Comments of the form `key = value` are attributes of the gold's sentences, except `text`. `newdoc id` is the
-    attribute `document`, and `newpar id` the attribute `paragraph`, of all following sentences.
+    This file format is for dependency trees. Columns are separated by tabs. A submission may divide the gold's text
+    into other words and sentences; it is aligned by characters, and each of its words, tokens and sentences counts
+    once. A word that is aligned with a gold word belongs to the sentence of this gold word. Other words, tokens and
+    sentences belong to the gold sentence in which they begin. Multiword tokens count as in the official scorer; empty
+    nodes are ignored. Comments of the form `key = value` are attributes of the gold's sentences, except `text`.
+    `newdoc id` is the attribute `document`, and `newpar id` the attribute `paragraph`, of all following sentences.
 
     Attributes:
         id: Key of the comment with the name of a gold sentence; if it is absent, sentences are numbered from 1. In

@@ -43,7 +43,7 @@ _JSON_LINES = 'this looks like JSON Lines; set syntax = "jsonl"'
 class Labels(NamedReader):
     """Item and label on every line; other columns of the gold are attributes.
 
-    Reader of classification tasks, from delimited text, JSON or Parquet. Blank lines are ignored, unless rows are
+    This file format is for classification, in delimited text, JSON or Parquet. Blank lines are ignored, unless rows are
     numbered.
 
     Attributes:

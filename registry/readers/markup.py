@@ -161,8 +161,8 @@ _ENTITIES = {"lt": "<", "gt": ">", "quot": '"', "apos": "'", "amp": "&"}
 class Sgml(MarkupReader):
     """SGML of NIST: `<srcset>`, `<refset>` or `<tstset>` with `<doc>` and `<seg>`.
 
-    Reader of translations with their sources and references. A document is `<doc docid="d" sysid="x">`, a segment
-    `<seg id="1">`; letter case does not matter. The attribute `sysid` names the translator or the system. Other
+    This file format is for translations with their sources and references. A document is `<doc docid="d" sysid="x">`, a
+    segment `<seg id="1">`; letter case does not matter. The attribute `sysid` names the translator or the system. Other
     attributes of the document (genre, origlang) are attributes of its items. The five entities of XML are replaced by
     their characters; other entities remain text.
     """
@@ -264,9 +264,9 @@ _ALLOWED = {  # elements that an element may contain
 class WmtXml(MarkupReader):
     """XML of WMT: `<doc>` with `<src>`, `<ref translator="A">`, `<hyp system="X">`.
 
-    Reader of translations with their sources and references. Each element contains segments `<seg id="1">`. The
-    attributes of the document (origlang, domain, ...), and the collection that contains the document, are attributes of
-    its items.
+    This file format is for translations with their sources and references. Each element contains segments
+    `<seg id="1">`. The attributes of the document (origlang, domain, ...), and the collection that contains the
+    document, are attributes of its items.
 
     Attributes:
         collections: Names of the collections to read; empty for all.

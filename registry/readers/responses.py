@@ -31,11 +31,12 @@ _ANSWER_KEYS = ("key", "type", "score")
 class Responses(NamedSetReader):
     """One JSON object per item: `{"item": "s1", "answers": [...]}`.
 
-    Reader of tasks in which an item has a set of answers, such as relations. An answer is a text, which is its key, or
-    an object such as `{"key": "3-7", "type": "causes", "score": 0.9}`. The type is optional. Only submissions have
-    scores, which are optional; a higher score is better. No two answers to an item have the same key and type. An empty
-    list is a valid answer. In the gold, the key `attributes` has attributes of the item, such as `{"document": "d1"}`;
-    their values are text. Blank lines are ignored. The name of an answer is its type, or its key if it has no type.
+    This file format is for tasks in which an item has a set of answers, such as relations. An answer is a text, which
+    is its key, or an object such as `{"key": "3-7", "type": "causes", "score": 0.9}`. The type is optional. Only
+    submissions have scores, which are optional; a higher score is better. No two answers to an item have the same key
+    and type. An empty list is a valid answer. In the gold, the key `attributes` has attributes of the item, such as
+    `{"document": "d1"}`; their values are text. Blank lines are ignored. The name of an answer is its type, or its key
+    if it has no type.
     """
 
     name = "responses"
@@ -139,7 +140,7 @@ def _shorten(value: Any) -> str:
 class Multilabel(TableReader, NamedSetReader):
     """Row per item and column per label: 1 if the item has the label, else 0.
 
-    Reader of multi-label classification, from a table. The values true and false are also valid. An item may have no
+    This file format is for multi-label classification. The values true and false are also valid. An item may have no
     label.
 
     Attributes:
@@ -195,10 +196,10 @@ ACCEPTED = "true"  # the only possible answer to a candidate
 class Candidates(AnswerSetReader):
     """One candidate per line, with a header; candidates are the items.
 
-    Reader of tasks that extract correct candidates from a list, such as collocations. The gold marks correct
-    candidates. A system returns the candidates to which it assigns a score; these scores may be a column of the gold
-    file. The answer to a returned candidate is `true`; other candidates have no answer. The header names the columns.
-    Blank lines and other columns are ignored.
+    This file format is for tasks that extract correct candidates from a list, such as collocations. The gold marks
+    correct candidates. A system returns the candidates to which it assigns a score; these scores may be a column of the
+    gold file. The answer to a returned candidate is `true`; other candidates have no answer. The header names the
+    columns. Blank lines and other columns are ignored.
 
     Attributes:
         item: Columns that together name a candidate; the name is their cells, separated by blanks.

@@ -29,11 +29,12 @@ from registry.readers.tables import Row, TableReader, is_unscored, list_numbers,
 class Scores(TableReader):
     """One number per item, in a table of one or several systems.
 
-    Reader of scores of items, or of predicted numbers. The gold lists the items and, for metrics that need it, the
-    correct number. The scores of a system are a column of a separate file or of the gold file.
+    This file format is for systems with one number per item. The number is the score of the system on the item, or it
+    is what the system predicts for the item. The gold lists the items. If numbers are predicted, it also has the
+    correct numbers. The numbers of a system are a column of a separate file or of the gold file.
 
     Attributes:
-        score: Column with the scores of a system.
+        score: Column with the numbers of a system.
         gold: Column of the gold with the correct numbers; None if there are none.
     """
 
@@ -65,7 +66,7 @@ class Scores(TableReader):
 class Statistics(TableReader):
     """Several numbers per item whose sums over items matter: counts, lengths, costs.
 
-    Reader of tables of such numbers. Metrics are computed from the sums, for example by a formula.
+    This file format is for tables. Metrics are computed from the sums, for example by a formula.
 
     Attributes:
         statistics: Columns of a submission; the formula uses their names.
@@ -148,15 +149,16 @@ LEAST_PROBABILITY = 1e-3  # with smaller ones, sums of inverse probabilities wou
 class Judged(TableReader):
     """Judge's score of every item and human score of some items, in two columns.
 
-    Reader of a table; the judge is an automatic scorer, such as a language model. Items with a human score must be a
-    random sample, because their scores correct the mean of the judge over all items. The gold lists the items and, if
-    they differ, the sampling probabilities of items.
+    This file format is for scores by an automatic judge, such as a language model. People score a random sample of the
+    items; their scores correct the mean score of the judge. The gold lists the items. If some items are more likely to
+    be in the sample than others, it also has these probabilities.
 
     Attributes:
-        drawn: Sampling of the items with a human score: at `random` (uniformly), or each with its `probability`.
+        drawn: How the sample was drawn: at `random` (all items are equally likely), or each item with its
+            `probability`.
         judge: Column with the scores of the judge.
         human: Column with the human scores; empty for other items.
-        probability: Column of the gold with the sampling probabilities, above 0 and at most 1.
+        probability: Column of the gold with the probabilities to be in the sample, above 0 and at most 1.
     """
 
     name: ClassVar[str] = "judged"
@@ -172,9 +174,9 @@ class Judged(TableReader):
         return ()
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
-        """Read the items; the gold value is the probability that people score the item.
+        """Read the items, with the probability that people score each item.
 
-        It is None if all probabilities are equal.
+        The probability is None if it is the same for all items.
         """
         columns = (self.probability,) if self.drawn == "probability" else ()
 
@@ -213,8 +215,8 @@ _NATS: dict[str | int, float] = {"e": 1.0, 2: math.log(2), 10: math.log(10)}
 class LogProbabilities(TableReader):
     """Log-probabilities of all tokens of an item, in one cell.
 
-    Reader of tables of language models' outputs. In JSON the cell is a list; in delimited text the numbers are
-    separated by blanks. An answer is the sum of the log-probabilities in nats, and the number of tokens.
+    This file format is for tables of the outputs of language models. In JSON the cell is a list; in delimited text the
+    numbers are separated by blanks. An answer is the sum of the log-probabilities in nats, and the number of tokens.
 
     Attributes:
         base: Base of the logarithms: `"e"`, `2` or `10`. The base is declared and never guessed.
@@ -296,10 +298,10 @@ class Score(NamedTuple):
 class Mtme(Reader):
     """One score per line, `SYSTEM SCORE`, as in the files of mt-metrics-eval.
 
-    Reader of tasks that evaluate metrics of translation. The gold has human scores, and each submission has the scores
-    of a metric. An item is the translation of a segment by a system, with the name `SYSTEM SEGMENT`. The segments of a
-    system are consecutive lines, counted from 1. Translations without a human score (`None`) are ignored. Source:
-    https://github.com/google-research/mt-metrics-eval (README, "File organization and naming convention").
+    This file format is for tasks that evaluate metrics of translation. The gold has human scores, and each submission
+    has the scores of a metric. An item is the translation of a segment by a system, with the name `SYSTEM SEGMENT`. The
+    segments of a system are consecutive lines, counted from 1. Translations without a human score (`None`) are ignored.
+    Source: https://github.com/google-research/mt-metrics-eval (README, "File organization and naming convention").
 
     Attributes:
         level: Unit of a score: a segment (`seg`), a document (`doc`), a `domain` (`DOMAIN SYSTEM SCORE`) or a system

@@ -104,9 +104,9 @@ def _compute_dice(a: frozenset[str], b: frozenset[str]) -> float:
 class Lines(SegmentReader):
     """One segment per line, identified by its line number from 1.
 
-    Reader of texts, such as translations. The gold value of a segment has its references by name (`gold`, and the
-    `references` of the manifest) and its `source`, if the manifest names that file. A blank line is neither a reference
-    nor an answer.
+    This file format is for texts, such as translations. The gold value of a segment has its references by name (`gold`,
+    and the `references` of the manifest) and its `source`, if the manifest names that file. A blank line is neither a
+    reference nor an answer.
 
     Attributes:
         attributes: Names of the tab-separated columns in the test set's `attributes` file, such as domain and document.
@@ -186,7 +186,8 @@ _WHOLE = re.compile(r"[0-9]{1,15}")
 class NBest(SegmentReader):
     """Several candidates per segment, in submissions for a gold in format `lines`.
 
-    Reader of n-best lists. A line is `id ||| text ||| features ||| score`. One candidate of each segment is the answer.
+    This file format is for n-best lists. A line is `id ||| text ||| features ||| score`. One candidate of each segment
+    is the answer.
 
     Attributes:
         first_id: Id of the first segment.
@@ -248,15 +249,16 @@ class NBest(SegmentReader):
 class Texts(TableReader, SegmentReader):
     """Row per item with its text in a column.
 
-    Reader of tables of translations, summaries, transcripts or free-text answers. The gold value of an item has its
-    references by name: `gold`, and the columns in `references`. A blank text (or null) is neither a reference nor an
-    answer. Items may have different numbers of references.
+    This file format is for tables of translations, summaries, transcripts or free-text answers. The gold value of an
+    item has its references by name: `gold`, and the columns in `references`. A blank text (or null) is neither a
+    reference nor an answer. Items may have different numbers of references.
 
     Attributes:
         text: Column with the text of a system; in the gold, column with the reference `gold`.
         references: Columns of the gold with further references. In JSON, `refs.0` is the first text of the list `refs`.
         source: Column of the gold with the input of the systems.
-        check_order: True to reject files with numbered rows that seem to be shuffled or shifted; see `Lines`.
+        check_order: True to reject files with numbered rows that seem to be shuffled or shifted, because few texts
+            resemble their own reference (or source) most.
     """
 
     name: ClassVar[str] = "texts"

@@ -25,9 +25,9 @@ _TOO_FAR = 10**9
 class Spans(TableReader, SpanReader):
     """One span per row: item, start, end, type and, in submissions, a score.
 
-    Reader of tables of spans, such as named entities. The score is optional. Positions may count characters or tokens,
-    but must count the same in gold and submissions. A row without start, end and type is an item without spans. In JSON
-    and Parquet, a row may be an item with the list of its spans.
+    This file format is for spans, such as named entities. The score is optional. Positions may count characters or
+    tokens, but must count the same in gold and submissions. A row without start, end and type is an item without spans.
+    In JSON and Parquet, a row may be an item with the list of its spans.
 
     Attributes:
         start: Column with the first position of a span.

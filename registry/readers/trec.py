@@ -47,9 +47,9 @@ _RUN = ("query", "Q0", "document", "rank", "score", "tag")
 class Trec(Reader):
     """Judgments and runs in the format of trec_eval, separated by blanks.
 
-    Reader of document retrieval: judgments are the gold, and a run is a submission. The documents of a query are
-    ordered by their scores. Documents with equal scores are in the reverse order of their names. The rank in the file
-    is ignored. Every line of a run must have the same tag. Comments (#) at the beginning are ignored.
+    This file format is for document retrieval: judgments are the gold, and a run is a submission. The documents of a
+    query are ordered by their scores. Documents with equal scores are in the reverse order of their names. The rank in
+    the file is ignored. Every line of a run must have the same tag. Comments (#) at the beginning are ignored.
 
     Attributes:
         judgments: Columns of the judgments: `query`, `document`, `relevance`, and others that are not used.

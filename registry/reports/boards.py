@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 def make_board_table(board: Leaderboard) -> Table:
     """Return a leaderboard as a table with one row per system, best first.
 
-    A row has the values that JSON and CSV export (`BOARD_KEYS`), and texts for people, such as `2-3` for a rank range.
+    A row has the values that JSON and CSV export (`BOARD_KEYS`), and displayed texts, such as `2-3` for a rank range.
     """
     rows = [board.shared_values | {key: getattr(standing, key) for key in STANDING_KEYS} | {
         "warnings": board.warnings, "shown": standing.display_name + "*" * standing.late, "range": ranks,
@@ -69,7 +69,7 @@ def make_pair_table(board: Leaderboard) -> Table:
 
 def _add_display_values(pairs: Sequence[Row], names_a: Sequence[str], names_b: Sequence[str],
                         decimals: int) -> list[Row]:
-    """Add texts for people to the rows of a table of pairs.
+    """Add displayed texts to the rows of a table of pairs.
 
     The new columns are the names of both systems (`shown_a`, `shown_b`), the `interval` of the difference, the p-value
     (`shown_p`) and the `verdict`.
@@ -154,13 +154,13 @@ class WideColumn:
 
     Attributes:
         name: The unique name in JSON and CSV.
-        title: The title for people.
+        title: The displayed title.
         better: Whether `higher` or `lower` scores are better.
         board: The leaderboard; None for averages.
         cells: The result of each system, by the name `team/system`. A result has a score, an interval and ranks.
         ranks: The rank range of each ranked system as text, by the name `team/system`.
         basis: A description of the tests; for averages also of the test sets.
-        decimals: The number of decimals of scores for people.
+        decimals: The number of decimals of displayed scores.
     """
 
     name: str
@@ -212,7 +212,7 @@ class WideBoard:
 
     @property
     def display_names(self) -> list[str]:
-        """Names of the systems for people, one per row.
+        """Displayed names of the systems, one per row.
 
         A name includes the team only if several teams use the same name.
         """
@@ -229,7 +229,7 @@ class WideBoard:
 
     @property
     def findings(self) -> list[str]:
-        """The `notes` without advice on what to do.
+        """Sentences below the board, without advice on what to do.
 
         Readers of published results cannot follow such advice.
         """

@@ -41,15 +41,15 @@ class Field:
 
     Attributes:
         name: The name in JSON, CSV and the page's script. It never changes.
-        heading: The heading for people. Empty: only JSON and CSV have the column.
+        heading: The displayed heading. Empty: only JSON and CSV have the column.
         about: The explanation. Empty: the comment of the column in the database view.
         type: The JSON type. Empty: derived from the type in the database view.
         nullable: True if a value may be null.
         limits: Further keywords of the JSON Schema.
-        style: The format of values for people.
+        style: The format of displayed values.
         right: True if values are aligned on the right, as numbers are.
-        is_derived: True if only people see the column; JSON and CSV do not have it.
-        display: The key of a row's text for people. Empty: format the value `name`.
+        is_derived: True if the column is only displayed; JSON and CSV do not have it.
+        display: The key of the displayed text in a row. Empty: format the value `name`.
     """
 
     name: str
@@ -240,7 +240,7 @@ _PAIRS_SHOWN: dict[str, Callable[[Sequence[Row]], bool]] = {
 
 
 def select_fields(board: Leaderboard, form: Form) -> list[Field]:
-    """Return the columns that people see of a leaderboard, in their order.
+    """Return the displayed columns of a leaderboard, in their order.
 
     Columns without information are left out, such as `team` if no team differs from its system.
 
@@ -252,9 +252,9 @@ def select_fields(board: Leaderboard, form: Form) -> list[Field]:
 
 
 def make_heading(column: Field, board: Leaderboard, form: Form) -> str:
-    """Return the heading of a column for people, such as `95 % CI`.
+    """Return the displayed heading of a column, such as `95 % CI`.
 
-    It can depend on the leaderboard, for example on its confidence level.
+    The heading can depend on the leaderboard, for example on its confidence level.
 
     Args:
         column: The column.
@@ -304,7 +304,7 @@ def make_board_columns(board: Leaderboard) -> list[Column]:
 
 
 def make_pair_columns(rows: Sequence[Row], decimals: int, confidence: float | None = None) -> list[Column]:
-    """Return the columns for people of a table of pairs, with verdicts highlighted.
+    """Return the displayed columns of a table of pairs, with verdicts highlighted.
 
     Columns without information are left out, such as `interval` if no row has one.
 
@@ -385,7 +385,8 @@ def describe_fields(relations: Sequence[Relation], view: str,
                     columns: Sequence[Field]) -> Iterator[tuple[Field, str, str]]:
     """Yield name, explanation and JSON type of each column of the JSON output.
 
-    A column without an explanation or a type gets it from the database view. Columns that only people see are skipped.
+    A column without an explanation or a type gets it from the database view. Columns that JSON does not have are
+    skipped.
 
     Args:
         relations: The database views with their columns.

@@ -105,8 +105,8 @@ def describe_methods(board: Leaderboard) -> Methods:
 def select_citation(citation: str, options: object) -> str:
     """Select the sources of a metric or test that are relevant for its options.
 
-    Some sources concern only some values of an option: `match=exact or ent_type: Segura-Bedmar et al. 2013`. Chapters
-    and sections are removed.
+    A source can begin with the values of an option to which it applies: `match=exact or ent_type: Segura-Bedmar et al.
+    2013`. Numbers of chapters and sections are removed from the sources.
 
     Args:
         citation: The sources as the metric or test declares them.

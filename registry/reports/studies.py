@@ -56,8 +56,9 @@ def pairs_table(result: StudyResult) -> Table:
 def tests_table(result: StudyResult) -> Table:
     """Return the tests of n-best lists, one row per pair of systems and list size.
 
-    A row has the numbers of candidates, and of correct candidates, that are in only one of the two lists, and the
-    p-value of Fisher's test.
+    The n-best list of a system has the n candidates with the highest scores. A row has the p-value of Fisher's test. It
+    also has, for each of the two systems, how many candidates only its list contains, and how many of these are
+    correct.
     """
     return _make_nbest_table(result, "tests", TESTS, TEST_KEYS, _describe_tests(result))
 
@@ -167,7 +168,7 @@ def _make_best_table(result: StudyResult) -> Table:
 def _make_board_table(rows: list[Row], columns: tuple[str, ...]) -> Table:
     """Return rows about one leaderboard as a table; its title names the leaderboard.
 
-    JSON and CSV export all keys of a row; people see only `columns`.
+    JSON and CSV export all keys of a row; only `columns` are displayed.
     """
     return Table(rows, tuple(map(_make_board_column, columns)), make_board_title(rows[0]), keys=tuple(rows[0]))
 
@@ -194,7 +195,7 @@ _FORMATS: dict[str, Callable[[Any], str]] = {
 
 
 def _make_gate_table(result: StudyResult) -> Table:
-    """Return the criteria of a gate; people see no columns of details."""
+    """Return the criteria of a gate as a table; columns of details are not displayed."""
     rows = result.finding.tables["criteria"]
     keys = tuple(rows[0])
     shown = ("metric", "test_set", "track", "base", "candidate", "difference", "margin", "test", "p_value", "verdict")

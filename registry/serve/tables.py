@@ -214,7 +214,11 @@ async def list_submissions(snapshot: CachedSnapshot, values: Values) -> Rows:
 
 
 async def list_items(snapshot: CachedSnapshot, values: Values) -> Rows:
-    """Load the table of notable items of a task, for example of disputed items."""
+    """Load a list of items of a task that deserve a look.
+
+    The parameter `list` in `values` selects them: items on which systems disagree, items with the worst scores, or
+    items whose gold may be wrong.
+    """
     if not snapshot.settings.shows_texts:
         raise ProblemError(403, _NO_TEXTS)
 
@@ -242,7 +246,7 @@ async def list_answers(snapshot: CachedSnapshot, values: Values) -> Rows:
 
 async def _load_rows_once(snapshot: CachedSnapshot, key: tuple[str, ...],
                           read: Callable[[OpenSnapshot], Rows]) -> Rows:
-    """Load the rows of a table once, and share them among requests."""
+    """Load the rows of a table, or return them from the cache of this snapshot."""
     return await snapshot.make_once(
         ("rows", *key), lambda: snapshot.read(read), lambda rows: _BYTES_PER_ROW * rows.total)
 

@@ -294,9 +294,10 @@ def _describe(case: Case, matrix: Matrix, score: str, recommended: PairTest | No
 
 
 def _warn_of_skewed_units(matrix: Matrix, recommended: PairTest | None, alpha: float) -> Iterator[str]:
-    """Yield sentences about tests that are limited by skewed differences of items.
+    """Yield sentences about tests that large differences in a few items make unreliable.
 
-    They name the low power of the test `bounded`, and the risk of large losses that are too rare to occur in few items.
+    The test `bounded` is valid in spite of such differences, but has low power. All other tests miss large losses that
+    are too rare to occur in this test set.
     """
     if not matrix.is_mean or is_categorical(matrix) or matrix.runs is not None:
         return

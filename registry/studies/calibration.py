@@ -296,20 +296,18 @@ class JudgedTests:
 def compute_expected_share(p: Floats, ratios: Floats) -> Floats:
     """Return the expected share of tests that name the better system, by p-value.
 
-    Errors of differences are assumed to be normal. A test with the difference z, in standard errors, has the share
-
-        sum_j phi(z - r_j) / sum_j (phi(z - r_j) + phi(z + r_j)),
-
-    where r_j is the true difference of pair j in standard errors, and phi the normal density. If the r_j are from N(0,
-    tau^2), this is Phi(z tau / sqrt(tau^2 + 1)). If all systems are equally good, it is 1/2 for every p.
+    Errors of differences are assumed to be normal. If all systems are equally good, the share is 1/2 for every p.
 
     Args:
         p: One-sided p-values, [tests].
-        ratios: True differences r_j of all pairs, [pairs].
+        ratios: True differences of all pairs in standard errors, [pairs].
 
     Returns:
         Shares, [tests].
     """
+    # A test with the difference z, in standard errors, has the share sum_j phi(z - r_j) / sum_j (phi(z - r_j) + phi(z +
+    # r_j)), where r_j is the true difference of pair j in standard errors, and phi the normal density. If the r_j are
+    # from N(0, tau^2), this is Phi(z tau / sqrt(tau^2 + 1)).
     from scipy.special import ndtri
 
     z = np.clip(-ndtri(p), -8, 8)

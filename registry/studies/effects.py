@@ -79,7 +79,10 @@ class Effects(_AllBoardsStudy):
         def compute_rows(system: int) -> list[Any]:
             """Return the table rows of all pairs of one system with a later system.
 
-            JSON has no infinite numbers, so the second value lists their rows, keys and signs.
+            JSON has no infinite numbers, so they are replaced, and returned in a second list.
+
+            Returns:
+                The rows; and the row, key and sign of each infinite number.
             """
             chosen = [n for n, pair in enumerate(pairs) if pair[0] == system]
             compared = Observed.compare(matrix, [pairs[n] for n in chosen])
@@ -243,8 +246,8 @@ def _make_rows(board: Board, observed: Observed, results: tuple[PairResult, Pair
 def _identify(board: Board, **systems: int) -> Row:
     """Return the columns that identify a table row: task, test set, metric, systems.
 
-    The keyword arguments give a suffix for the columns of each system: `_a=0` yields `system_a` and `submission_a` of
-    the system with index 0.
+    Keyword arguments name the systems: `_a=0` adds the columns `system_a` and `submission_a` for the system with index
+    0.
     """
     key = board.key
     row = {"task": key.task.slug, "test_set": key.test_set.name, "track": key.track, "facet": key.facet_name,

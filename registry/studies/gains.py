@@ -69,7 +69,7 @@ def pack(sets: Iterable[Gains]) -> list[Any]:
 
 
 def unpack(packed: Iterable[Sequence[Any]]) -> list[Gains]:
-    """Convert JSON values from `pack` back to pairs of systems of each test set."""
+    """Convert JSON values back to the pairs of systems of each test set."""
     return [Gains(np.array(better, dtype=np.int64), np.array(worse, dtype=np.int64), np.array(gain), np.array(p),
                   np.array(critical, dtype=np.float64)) for better, worse, gain, p, critical in packed]
 
@@ -136,7 +136,10 @@ def report_left_out(matrix: Matrix, gains: Gains) -> list[Message]:
 
 
 def warn_of_bootstrap(matrix: Matrix) -> list[Message]:
-    """Return warnings about the one-sided p-values of the bootstrap for these data."""
+    """Warn if one-sided p-values of the bootstrap are unreliable for these data.
+
+    For example, the differences of two systems are skewed, or scores depend on few items.
+    """
     return one_sided_misuses(Bootstrap(), matrix.by_unit)
 
 

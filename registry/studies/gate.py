@@ -88,7 +88,10 @@ class Gate(BoardStudy):
         yield BoardSubject(self, tuple(reduced), {systems[n].name: values for n, values in attributes.items()}, request)
 
     def _select_pair(self, key: BoardKey) -> BoardKey | None:
-        """Return the board with both systems only; None if it lacks one of them."""
+        """Reduce a leaderboard to the base system and the candidate of this gate.
+
+        The result is None if the leaderboard lacks one of the two systems.
+        """
         members = [[member for member in key.members if _matches(member, name)]
                    for name in (self.base, self.candidate)]
         for name, matches in zip((self.base, self.candidate), members, strict=True):
@@ -113,7 +116,11 @@ class Gate(BoardStudy):
         return Finding({"criteria": rows}, self._describe(verdict, rows, alpha))
 
     def _compare(self, board: Board, case: Case) -> tuple[Row, MarginTest | None]:
-        """Test one criterion; return its row without the verdict, and the test if there are enough units."""
+        """Test one criterion of the gate.
+
+        Returns:
+            The row of the criterion without its verdict, and the test if there are enough units.
+        """
         matrix = board.matrix.by_unit
         if matrix.runs is not None:
             raise InputError('the gate requires fixed runs; set runs = "fixed"')
@@ -172,7 +179,10 @@ def _matches(member: Member, name: str) -> bool:
 
 
 def _count_needed_units(error: float, units: int, margin: float, alpha: float) -> int | None:
-    """Return the number of units with which two equal systems pass with a power of 80 % (normal approximation)."""
+    """Return the number of units with which two equally good systems pass the gate.
+
+    They pass with a power of 80 %, by the normal approximation.
+    """
     from scipy.special import ndtri
 
     if not error or not math.isfinite(error):

@@ -47,10 +47,10 @@ class Judge(BoardStudy):
     A judge is a program that scores all items; people judged a sample of them. The table `systems` has every system's
     corrected score with its interval, the slope, and lambda: the slope times the share of items without human
     judgement. `labelled` is the number of items with human judgement, and `effective` the number that would be needed
-    for the same error without a judge. `correlation` compares both scores, and `bias` is the judge's mean excess.
-    `beyond` is the bias minus the mean bias of all systems, and `p_beyond` its p-value, adjusted over the systems. The
-    table `pairs` has every difference with its own slope, and its p-value, adjusted over the pairs. `error_of_scores`
-    is the error of the difference on the board, whose scores have one slope each.
+    for the same error without a judge. `correlation` compares both scores, and `bias` is how much higher the judge
+    scores a system than people do. `beyond` is the bias minus the mean bias of all systems, and `p_beyond` its p-value,
+    adjusted over the systems. The table `pairs` has every difference with its own slope, and its p-value, adjusted over
+    the pairs. `error_of_scores` is the error of the difference on the board, whose scores have one slope each.
     """
 
     name: ClassVar[str] = "judge"

@@ -194,7 +194,8 @@ class Power(BoardStudy):
     def describe(self, rows: Sequence[Row], n: int, noun: str) -> list[str]:
         """Return sentences about the difference that a test can detect.
 
-        Of several tests, they describe the median one. They also describe the declared difference, if there is one.
+        Of several tests, the sentences describe the median one. A sentence about the declared difference follows, if
+        there is one.
 
         Args:
             rows: Rows of `make_rows`.

@@ -567,7 +567,7 @@ def _warn_of_coarse(variations: Sequence[Variation]) -> Iterator[Message]:
 def _warn_of_unequal_sizes(lists: Evaluation) -> Iterator[Message]:
     """Warn if systems accept different numbers of candidates at the same cut-off.
 
-    See Evert 2004, footnote 13.
+    The reason is in Evert 2004, footnote 13.
     """
     sizes = [(int(n), [int(curve.accepted[k]) for curve in lists.curves]) for k, n in enumerate(lists.curves[0].n)]
     unequal = [(max(accepted) / max(min(accepted), 1), n, accepted) for n, accepted in sizes if len(set(accepted)) > 1]

@@ -218,7 +218,14 @@ def run_study(archive: Archive, study: Study, choice: Choice, settings: Mapping[
               execution: Execution | None = None) -> list[StudyResult]:
     """Return the results of a study for all selected leaderboards.
 
-    Stored results are reused; missing results are computed and stored. `plan_studies` documents the arguments.
+    Stored results are reused; missing results are computed and stored.
+
+    Args:
+        archive: Database and log of the command.
+        study: The study with its options.
+        choice: Selected leaderboards.
+        settings: Significance settings that override the task's.
+        execution: Workers and memory.
 
     Raises:
         UnknownNameError: A selected task, metric, test set, track or facet does not exist.

@@ -165,7 +165,7 @@ class Subject(Protocol):
 
     @property
     def name(self) -> str:
-        """Name of the studied data for people."""
+        """Displayed name of the studied data."""
 
     @property
     def identity(self) -> Mapping[str, Any]:

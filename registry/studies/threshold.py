@@ -129,8 +129,8 @@ def estimate_thresholds(gains: Gains, systems: Ints, alpha: float, width: float,
 
     There are two estimates. The rule takes the 95th percentile of the gains of borderline pairs, with p-values near
     alpha. Few pairs are borderline, so the fit takes all pairs whose gain is near their critical gain, which would be
-    just significant. The rule exceeds the critical gain: by a factor of z(0.041) / z(0.05) = 1.057 for p from 0.04 to
-    0.06, if all pairs have the same critical gain and p-values are uniform.
+    just significant. The rule is a little above the critical gain: by 6 % for p from 0.04 to 0.06, if all pairs have
+    the same critical gain and p-values are uniform.
 
     Args:
         gains: Pairs of systems with their gain (difference in score) and p-value.
@@ -192,10 +192,10 @@ def estimate_by_fit(gains: Gains) -> float:
     """Estimate the 95th percentile of the differences of just significant pairs.
 
     Few pairs are just significant, so the difference (gain) of every pair is projected onto its critical gain, which
-    would be just significant. The fit is log gain = a + b log (gain / critical gain) by least squares. b is 1 if all
-    pairs have the same critical gain. It is clipped to the range from 0 to 2, because few pairs can yield any slope.
-    The result is nan without pairs.
+    would be just significant. The result is nan without pairs.
     """
+    # The fit is log gain = a + b log (gain / critical gain) by least squares. b is 1 if all pairs have the same
+    # critical gain. It is clipped to the range from 0 to 2, because few pairs can yield any slope.
     if not len(gains.gain):
         return math.nan
     log_gain, log_ratio = np.log(gains.gain), np.log(gains.gain / gains.critical)
@@ -454,16 +454,18 @@ def fit_power_law(log_sizes: Floats, log_thresholds: Floats, targets: Places) ->
 
 
 def _extrapolate(sizes: Sequence[int], thresholds: Floats, confidence: float) -> tuple[list[Row], Row]:
-    """Return significance thresholds for larger test sets, from a fitted power law.
+    """Predict, for larger test sets, which score difference will be significant.
+
+    The smallest significant difference (threshold) is assumed to be a power of the size of the test set.
 
     Args:
-        sizes: Sizes of the test sets.
+        sizes: Sizes of the test sets, ascending. The predicted sizes are multiples of the last one.
         thresholds: Thresholds by size, [sizes, resamples + 1]. The last column is the estimate; the others are its
             resamples.
         confidence: Confidence of the intervals.
 
     Returns:
-        A row per larger size, and the exponent of the power law with its interval.
+        One row for each larger size, and the exponent of the power law with its interval.
     """
     is_defined = ~np.isnan(thresholds[:, -1])
     if is_defined.sum() < 2:

@@ -66,7 +66,8 @@ def _select_rows(connection: Connection, task: str | None, results: str) -> tupl
     Args:
         connection: Connection to the registry.
         task: The task's id; None for all tasks.
-        results: See `verify_studies`.
+        results: `all` studies that took at most a minute, `none`, the size of a random sample, or the id at the end of
+            a signature.
     """
     rows: Sequence[Row[Any]] = connection.execute(text("""
         SELECT study.*, task.slug, parameters, ended_at - started_at AS took

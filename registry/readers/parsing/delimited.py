@@ -109,7 +109,7 @@ def strip_quotes(text: str, separator: Separator) -> str | None:
 def split_columns(block: str, width: int, separator: Separator) -> list[list[str]] | None:
     """Divide many lines into columns, in a fifth of the time of single lines.
 
-    The lines must have no quotes; see `strip_quotes`.
+    The lines must have no quotes around cells.
 
     Args:
         block: Lines of the file.
@@ -158,7 +158,10 @@ def read_header(names: list[str], required: Collection[str], document: Document,
 
 
 def _suggest_no_header(names: Sequence[str], required: Collection[str], no_header: Sequence[str]) -> str:
-    """Return the options that read a file without a header, which has the required columns first."""
+    """Return options of the reader for a file that has no header.
+
+    They name the columns. The required columns are assumed to come first.
+    """
     columns = [*required, *(f"column{n + 1}" for n in range(len(required), len(names)))]
     options = [*no_header, f"columns={json.dumps(columns, ensure_ascii=False)}"]
     return (f"; if the file has no header, set the options {' and '.join(options)} (registry submit: "

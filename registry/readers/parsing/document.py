@@ -247,7 +247,7 @@ class Document:
         path: Path of the file, for errors.
         content: Bytes of the file on disk.
         problems: Collector of errors; None to raise the first error.
-        repair: Names of repairs of the text; see `with_options`.
+        repair: Names of repairs of the text, such as `crlf` and `bom`.
         skip: Number of first lines that are ignored.
         name: Name of the file in provenance records.
         cache: Cache of derived data, because a file may contain many systems.
@@ -387,7 +387,7 @@ class Document:
         """Return the text of the file without its last line end.
 
         Raises:
-            InputError: The file is not valid text; see `blocks`.
+            InputError: The file is not valid text: it is empty, binary, damaged, not UTF-8 or too long.
         """
         return "\n".join(block for _, block in self.blocks(MAX_LINES))
 
@@ -395,7 +395,7 @@ class Document:
         """Yield pairs of line number (from 1) and line (without its line end).
 
         Raises:
-            InputError: The file is not valid text; see `blocks`.
+            InputError: The file is not valid text: it is empty, binary, damaged, not UTF-8 or too long.
         """
         for number, block in self.blocks():
             lines = block.split("\n")

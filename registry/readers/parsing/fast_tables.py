@@ -249,7 +249,7 @@ Syntax = Literal["delimited", "jsonl", "json", "parquet"]
 
 @dataclass(frozen=True)
 class Layout:
-    """Options that declare how to read a table; see `readers.tables.TableReader`."""
+    """Options of a reader that declare how to read a table."""
 
     syntax: Syntax
     separator: Separator

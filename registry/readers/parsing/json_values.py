@@ -332,13 +332,16 @@ def _skip_mark(text: str, offset: int, mark: str) -> int:
 
 
 def _make_entry(name: str | None, value: Any, item: str | None, column: str | None) -> dict[str, Any] | str:
-    """Convert a member of a JSON list or object to a row; see `read_json_entries`.
+    """Convert a member of a JSON list or object to a row.
+
+    For example, with item="id" and column="label" the member `"d1": "A"` becomes the row `{"id": "d1", "label": "A"}`.
+    If the member's value is an object, only the name is added to it.
 
     Args:
-        name: Name of the member; None in a list.
+        name: Name of the member, such as "d1"; None in a list.
         value: Value of the member.
-        item: Key for the name of the member.
-        column: Key for a value that is not an object.
+        item: Key under which the row has the name of the member.
+        column: Key under which the row has a value that is not an object.
 
     Returns:
         The row (a dict), or a message (a text) if the member is not valid.

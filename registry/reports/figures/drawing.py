@@ -134,7 +134,7 @@ def parse_look(width: str = "acl", height: str | None = None, font_size: float =
     """Return the size and the style of a figure from the options of a user.
 
     Args:
-        width: The width, such as `7.7cm` or `acl` (see `parse_length`).
+        width: The width, such as `7.7cm`, or `acl` for a column of an ACL paper.
         height: The height, such as `5cm`; None: the height that all systems need.
         font_size: The size of all text in points.
         limits: The ends of the axis of scores or differences; None: the range of the data.

@@ -107,9 +107,10 @@ def make_about(contents: TaskBoards) -> Json:
 
 
 def make_board_overview(boards: Sequence[Leaderboard]) -> Json:
-    """Return a row for each leaderboard: a link to it, its best systems, and whether they are significantly better.
+    """Return the overview of the leaderboards on a page, with one row per leaderboard.
 
-    `rows` has the boards of whole test sets, and of facets too if these are few. `facets` has rows of further facets.
+    A row has the best systems, and how many other systems are significantly worse. The result has two lists: `rows` has
+    leaderboards of whole test sets, and of facets (parts of a test set) too if these are few; `facets` has the others.
     """
     rows = [{"facet": board.facet, **make_overview_row(board, boards)} for board in boards]
     whole = rows if len(rows) <= _ROWS else [row for row in rows if row["facet"] is None]
@@ -369,7 +370,7 @@ def find_reaches(boards: Sequence[Leaderboard]) -> list[int | None]:
     apart on the leaderboard.
 
     Returns:
-        This number for each leaderboard; None means all pairs.
+        The number of places for each leaderboard; None means all pairs.
     """
     room, reaches = PAIRS, list[int | None]()
     for board in boards:
@@ -390,7 +391,7 @@ def make_pairs_data(decisions: Decisions, n: int, reach: int | None, decimals: i
         decisions: The test results of all pairs.
         n: The number of systems.
         reach: Select pairs of systems at most this many places apart, and pack the columns; None: all pairs.
-        decimals: The decimals of differences that people see.
+        decimals: The number of decimals of displayed differences.
     """
     pairs, far = _select_near(decisions, reach), min(reach or n, n - 1)
     n_pairs = n * far - far * (far + 1) // 2
@@ -399,7 +400,7 @@ def make_pairs_data(decisions: Decisions, n: int, reach: int | None, decimals: i
 
 
 def pack_columns(pairs: Decisions) -> Json:
-    """Return the test results of pairs as compressed columns (see `pairs.js`)."""
+    """Return the test results of pairs as compressed columns for the page's script."""
     return ({name: pack_p_values(pairs.numbers(name)) for name in _P_VALUES}
             | {name: pack_decimals(pairs.numbers(name)) for name in (*_DIFFERENCES, "n_discordant")}
             | {name: pack_values(_get_pair_facts(pairs, name)) for name in _FACTS}
@@ -494,9 +495,8 @@ def pack_values(values: Sequence[Any]) -> dict[str, Any]:
     """Compress a column with few different values.
 
     Returns:
-        `of`, a list of the different values; and `codes`, the index of each value as base64 text (None if all values
-            are
-        equal).
+        `of`, a list of the different values; and `codes`, the index of each value as base64 text. `codes` is None if
+            all values are equal.
     """
     numbers = {value: code for code, value in enumerate(dict.fromkeys(values))}
     codes = np.array([numbers[value] for value in values], dtype=np.float64)
@@ -641,7 +641,9 @@ BESTS = 300  # best systems of a leaderboard, the last ones
 
 def make_histories_data(histories: Sequence[History], boards: Sequence[Leaderboard],
                         numbers: Mapping[Name, int]) -> Iterator[tuple[str, Json]]:
-    """Yield the best systems over time of each leaderboard that has such a history.
+    """Yield the history of leaderboards for a page: which system was best when.
+
+    Leaderboards without such a history are left out.
 
     Args:
         histories: The histories of leaderboards.

@@ -113,7 +113,8 @@ def page(contents: TaskBoards, home: str = "", folder: str | None = None) -> str
     Args:
         contents: The leaderboards and details of the task.
         home: The address of the site's index, for a link; empty: no link.
-        folder: The folder next to the page with files of pairs (see `pair_files`); None: these files do not exist.
+        folder: The folder next to the page with files of test results that are too many for the page; None: no such
+            files.
     """
     data, boards = make_page_data(contents, folder), contents.primary_first
     has_files = any(board["files"] for board in data["boards"])
@@ -131,7 +132,8 @@ def make_page_data(contents: TaskBoards, folder: str | None = None) -> Json:
 
     Args:
         contents: The leaderboards and details of the task.
-        folder: The folder next to the page with files of pairs (see `pair_files`); None: these files do not exist.
+        folder: The folder next to the page with files of test results that are too many for the page; None: no such
+            files.
     """
     boards, details = contents.primary_first, contents.details
     boards_data, names = [], number_systems(boards)
@@ -149,10 +151,13 @@ def make_page_data(contents: TaskBoards, folder: str | None = None) -> Json:
 
 
 def pair_files(boards: Sequence[Leaderboard]) -> Iterator[tuple[str, str]]:
-    """Yield name and content of files with pairs, if they are too many for the page.
+    """Yield files with the pairs of systems that are too many for a page.
 
     The file `N/PLACE.js` has all pairs of one system: of the leaderboard with index N, and its system at index PLACE.
     Leaderboards whose pairs are all on the page have no files.
+
+    Yields:
+        The name and the content of a file.
     """
     for n, (board, reach) in enumerate(zip(boards, find_reaches(boards), strict=True)):
         if reach is not None:
