@@ -181,7 +181,7 @@ def portable_name(name: str) -> str:
 
 
 def avoid_reserved(name: str) -> str:
-    """Prefix a file name with `_` if it is reserved, such as `con`, the name of a device on Windows."""
+    """Prefix a file name with `_` if Windows reserves it for a device, such as `con`."""
     return f"_{name}" if _RESERVED.fullmatch(name) else name
 
 

@@ -101,5 +101,5 @@ def salt_digest(plain: str, salt: str | None) -> str:
 
 
 def short(digested: str) -> str:
-    """Shorten a digest for people: its first eight hexadecimal digits."""
+    """Shorten a digest to its first eight hexadecimal digits, for messages."""
     return digested.partition(":")[2][:8]

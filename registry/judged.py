@@ -171,8 +171,7 @@ def estimate(statistics: Floats, slope: float | None, units: Units | None) -> Es
     """Estimate people's mean score and its standard error from statistics of items.
 
     Args:
-        statistics: Statistics of one system, or of the difference of two systems (see `subtract_statistics`),
-            [items, columns].
+        statistics: Statistics of one system, or of the difference of two systems, [items, columns].
         slope: The weight of the judge's scores; None: the weight with the smallest standard error.
         units: The number of each item's cluster, from 0, [items]; None if items are independent.
     """

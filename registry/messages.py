@@ -281,7 +281,7 @@ _add("share-of-resamples", "info", _share, plus_one=True)
 
 
 def _use(tests: str) -> str:
-    """Return advice to use one of several tests, such as `use --test permutation or --test bootstrap`.
+    """Return advice to use other tests: `use --test permutation or --test bootstrap`.
 
     Args:
         tests: Names of tests, joined by " or "; or "more units".

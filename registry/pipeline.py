@@ -117,7 +117,7 @@ def evaluate_task(task_folder: TaskFolder, task: str, journal: Journal, executio
         task: Id of the task.
         journal: Log of the command.
         execution: Threads, processes and memory for the computations.
-        report: Function that is called with each message; see `Job`.
+        report: Function that is called with each message.
         place: Folder and registry to write. None means a temporary folder and registry, which are removed at the end.
 
     Raises:
@@ -216,7 +216,10 @@ def evaluate(job: Job, run_ingest: Callable[[Session], Ingest], *, create: bool 
 def load_visibility(connection: Connection, task: str, *, public: bool) -> Visibility:
     """Find out whether messages about a task may show names and scores.
 
-    If `public` is false, messages may show everything.
+    Args:
+        connection: Connection to the registry.
+        task: Id of the task.
+        public: Whether everybody may read the messages; otherwise they may show everything.
     """
     if not public:
         return Visibility()

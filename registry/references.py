@@ -35,7 +35,10 @@ class Reference:
 
     @cached_property
     def authors(self) -> list[tuple[str, str]]:
-        """Family name and given names of each author; an author such as Student has no given names."""
+        """Family name and given names of each author.
+
+        An author such as Student has no given names.
+        """
         names = (name.partition(", ") for name in self.fields["author"].split(" and "))
         return [(family, given) for family, _, given in names]
 

@@ -403,15 +403,29 @@ class Registry:
     def leaderboard(self, task: str | None = None, **where: Any) -> Result:
         """Return the leaderboards: ranks, rank ranges, clusters and scores of systems.
 
-        The columns are those of the SQL view `leaderboard`. The method has the same arguments and errors as `scores`.
+        The columns are those of the SQL view `leaderboard`.
+
+        Args:
+            task: Only rows of this task.
+            where: Only rows with these values of columns, such as `metric="span_f1"`.
+
+        Raises:
+            UnknownNameError: There is no such task, metric or column.
         """
         return self._select("leaderboard", task, where)
 
     def pairs(self, task: str | None = None, **where: Any) -> Result:
         """Return every pair of compared systems once, with its p-values.
 
-        The columns are those of the SQL view `pairwise`. The method has the same arguments and errors as `scores`. The
-        view `pair` has every pair twice, once for each system: `query("FROM pair WHERE system = $of", of="a")`.
+        The columns are those of the SQL view `pairwise`. The view `pair` has every pair twice, once for each system:
+        `query("FROM pair WHERE system = $of", of="a")`.
+
+        Args:
+            task: Only rows of this task.
+            where: Only rows with these values of columns, such as `metric="span_f1"`.
+
+        Raises:
+            UnknownNameError: There is no such task, metric or column.
         """
         return self._select("pairwise", task, where)
 

@@ -431,7 +431,7 @@ class Leaderboard:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """Sentences about the leaderboard: its result, then statements about the comparison.
+        """Sentences about the leaderboard: the result, then the tests and their limits.
 
         For a leaderboard of two systems, details about their difference follow the result.
         """

@@ -41,7 +41,11 @@ def _describe_uses(uses: dict[str, list[str]]) -> str:
 
 
 def list_citations() -> Iterator[tuple[str, str, str]]:
-    """Yield the kind, the name and the sources of everything in the program that has sources."""
+    """Yield everything in the program that has sources, such as tests and metrics.
+
+    Yields:
+        The kind, the name and the sources.
+    """
     from registry.boards.leaderboard import INTERVAL_METHODS
     from registry.metrics import METRICS
     from registry.reports.methods import RANK_METHODS

@@ -194,9 +194,9 @@ class Program(RegistryGroup):
 
 
 def _report_interrupt(interrupt: KeyboardInterrupt) -> typer.Exit:
-    """Print what an interrupted command has stored, and return its exit; after SIGTERM, end by this signal.
+    """Print what an interrupted command has stored, and return its exit.
 
-    The message of the exception, if it has one, says what is stored.
+    If the exception has a message, it says what is stored. After the signal SIGTERM, the process ends by this signal.
     """
     stored = str(interrupt)
     if not stored:

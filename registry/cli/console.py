@@ -159,7 +159,10 @@ def report_unchanged(message: str) -> None:
 def print_tables(tables: Sequence[Table], format_: Format | None, *, all_notes: bool = False) -> None:
     """Print tables on stdout.
 
-    A terminal shows only the first notes of a table, unless `all_notes` is true.
+    Args:
+        tables: The tables.
+        format_: The output format; None: the default.
+        all_notes: True to print all notes below a table. Otherwise a terminal shows only the first ones.
     """
     from registry.rendering.render import render
 
@@ -221,7 +224,10 @@ def print_pairs(boards: Sequence[Leaderboard], format_: Format | None, *, all_no
 
 def print_wide_boards(boards: Sequence[tuple[WideBoard, str]], format_: Format | None, *,
                       all_notes: bool = False) -> None:
-    """Print wide boards on stdout, each with a sentence about its past date (empty if it is current)."""
+    """Print leaderboards of several metrics or test sets side by side.
+
+    If a board shows a date in the past, a sentence says so.
+    """
     from registry.reports.boards import make_wide_table
     from registry.reports.paper_tables import render_latex_wide
 

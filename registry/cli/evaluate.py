@@ -67,7 +67,10 @@ Track = Annotated[str | None, typer.Option("--track", autocompletion=completion.
 
 
 def suggest_update(connection: Connection, task: str) -> str:
-    """Return the next step after a change of a task's data; empty if its leaderboards do not change."""
+    """Suggest the next step after a change of a task's data, such as `registry compare`.
+
+    The text is empty if the leaderboards do not change.
+    """
     from registry.boards.load import has_submission
     from registry.boards.stale import has_new_data
 

@@ -85,7 +85,10 @@ def gate(
 
 
 def _render_junit(result: StudyResult) -> bytes:
-    """Return the verdicts as JUnit XML; criteria that do not pass are failures of the type `fail` or `undecided`."""
+    """Return the verdicts of a gate as JUnit XML, one test case per criterion.
+
+    A criterion that does not pass is a failure of the type `fail` or `undecided`.
+    """
     rows = result.finding.tables["criteria"]
     suite = Xml.Element("testsuite", name=f"gate {result.task}", tests=str(len(rows)), errors="0",
                         failures=str(sum(row["verdict"] != "pass" for row in rows)))

@@ -94,7 +94,10 @@ def plot(
 
 
 def _load_average(database: Database, task: str, metric: str | None, track: str | None) -> Leaderboard:
-    """Return the averages of one metric over the test sets of a task; compute them if necessary."""
+    """Return average scores over the test sets of a task, by one metric.
+
+    They are computed if they are not stored yet.
+    """
     from registry.boards.averages import make_average_leaderboard
     from registry.boards.choose import load_metric_leaderboards
     from registry.cli.results import load_averages, plan_macro_studies

@@ -183,7 +183,7 @@ def load_boards(connection: Connection, task: str | Sequence[str] | None, metric
         metric: The metric's id; None: all metrics.
         ranks: The kind of rank ranges; None: as the task declares.
         items: The number of items per test set to load.
-        averages: True to prepare averages over test sets (see `add_averages`).
+        averages: True to prepare averages over test sets, which `add_averages` then adds.
         pairs: The columns of pairs to load; None: all.
         about: The beginning of the error if there are no leaderboards.
         moment: The past date of the connection; None: the present.

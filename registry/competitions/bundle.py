@@ -530,11 +530,11 @@ def _collect_gold(connection: Connection, row: TaskRow, test_set: TestSet) -> Fi
 
 
 def _make_task_files(task: ResolvedTask, gold: Mapping[str, Files], names: Sequence[str]) -> Files:
-    """Return a manifest and gold files that declare a task with only some test sets.
+    """Return the files of a task with only some test sets: a manifest and gold files.
 
     Args:
         task: The task.
-        gold: Gold files by role, by name of the test set.
+        gold: For each test set: its gold files, by role such as `gold` or `reference:B`.
         names: Names of the test sets to include.
     """
     files: Files = {}

@@ -234,9 +234,9 @@ class Board(_FrameSource):
         return self._board.signature
 
     def methods(self) -> Methods:
-        """Return a paragraph for a paper that describes how the leaderboard was computed, with its references.
+        """Return a paragraph for a paper that describes how the leaderboard was computed.
 
-        `print(board.methods())` prints the paragraph; `to_latex`, `to_markdown` and `to_bibtex` convert it.
+        It includes the references.
         """
         return describe_methods(self._board)
 

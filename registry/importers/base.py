@@ -209,7 +209,7 @@ def read_objects(document: Document, *, nan: bool = False) -> Iterator[tuple[dic
         nan: True to allow NaN and Infinity.
 
     Raises:
-        InputError: A line is not a JSON object; see `parse_object`.
+        InputError: A line is not a JSON object, or a key occurs twice in it.
     """
     for line, text in document.lines():
         if text.strip():
@@ -367,7 +367,8 @@ class ScoreCollection(Sources):
 
     Args:
         path: The folder or file that is imported.
-        missing: Treatment of items without a score; see `ScoredImporter`.
+        missing: Treatment of an item for which a system has no score: `reject` the logs, or `drop` the item for all
+            systems.
         better: Direction of scores that the user requests; None to use the direction in the logs.
     """
 

@@ -537,7 +537,7 @@ class SubmissionReader:
 
 
 def _name_runs(factors: Any, n_runs: int, place: Place) -> tuple[str, list[str]]:
-    """Name the files of a system's runs: return a pattern of the names, and the names.
+    """Name the files of a system's runs; return a pattern and the names.
 
     For example, factors `[{"seed": "1"}, {"seed": "2"}]` give "/{seed}" and `["/1", "/2"]`.
 
@@ -727,9 +727,10 @@ class _Evaluation(NamedTuple):
 
 
 class EveryEvalEver(ScoredImporter):
-    """Every Eval Ever: records of total scores, with files of per-item samples.
+    """Every Eval Ever, a shared format of scores: JSON records and files of samples.
 
-    This importer makes a test set for each pair of benchmark and metric, from the samples.
+    A record has the total scores of a model; a file of samples has the score of each item. This importer makes a test
+    set for each pair of benchmark and metric, from the samples.
 
     Attributes:
         benchmarks: Names of the evaluations to import; empty for all.

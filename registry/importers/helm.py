@@ -37,7 +37,8 @@ class _Stat(NamedTuple):
     """Value of one HELM statistic (a metric) for one instance (an item).
 
     Attributes:
-        version: Perturbation of the instance, if any; then the split, unless it is `test`.
+        version: What distinguishes several versions of the same items: the perturbation (change of the input), if any,
+            and the split, if it is not `test`.
         trial: Number of the trial.
         item: Name of the instance.
         metric: Name of the statistic.

@@ -98,7 +98,7 @@ class Archive:
         """Parse a member (a file in the zip file) that contains one JSON value.
 
         Raises:
-            InputError: The member cannot be read (see `read`), or is not JSON.
+            InputError: The member is damaged, too large or encrypted, or is not JSON.
         """
         return parse_json_text(self.read(name), self.make_path(name))
 
@@ -108,7 +108,7 @@ class Archive:
         This protects a library that reads the archive afterwards without such limits.
 
         Raises:
-            InputError: A member cannot be read (see `read`), or is not JSON.
+            InputError: A member is damaged, too large or encrypted, or is not JSON.
         """
         for name in self.names:
             self.load_json(name)

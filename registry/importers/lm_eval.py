@@ -548,7 +548,7 @@ def _read_scores(metric: str, measure: Measure, samples: Samples) -> Run | None:
         samples: Logged values, by name of the sample; NaN means that a sample has no score.
 
     Returns:
-        The scores; None if a value is not a number, such as a text for corpus BLEU.
+        The scores. None if a value is not a number: for corpus BLEU, for example, the log has the texts of a sample.
     """
     scores: Run = {}
     for item, (value, place) in samples.items():

@@ -66,7 +66,7 @@ def _read_metadata(file: Path, sources: Sources) -> Any:
     """Parse `metadata.yaml` to a YAML node; return None if PyYAML is not installed.
 
     Raises:
-        InputError: The file is not YAML, is too large, or uses unsupported YAML (see `_check_node`).
+        InputError: The file is not YAML, is too large, or uses unsupported features of YAML.
     """
     try:
         import yaml

@@ -14,7 +14,7 @@ _MAX_BYTES = 150  # of a file name, whose ending and temporary copy need more
 
 
 def make_name(text: str) -> str:
-    """Return the name of a team or system, in which `_` replaces the characters `/` and `@`.
+    """Make a valid name of a team or system: `_` replaces the characters `/` and `@`.
 
     >>> make_name(" Grüße@2 "), make_name("a/b")
     ('Grüße_2', 'a_b')
@@ -33,7 +33,7 @@ def split_model(model: str) -> dict[str, str]:
 
 
 def split_models(models: Iterable[str]) -> dict[str, dict[str, str]]:
-    """Split each model's name like `split_model`.
+    """Split the name of each model at the last slash into names of team and system.
 
     Raises:
         InputError: Two models would have the same name.
@@ -50,7 +50,9 @@ def split_models(models: Iterable[str]) -> dict[str, dict[str, str]]:
 
 
 def make_slug(text: str) -> str:
-    """Return the id that is most similar to a text; empty if the text has no letter from a to z and no digit.
+    """Convert a text to an id, which has only letters from a to z, digits and a few marks.
+
+    The id is empty if the text has no such letter and no digit.
 
     >>> make_slug("Grüße 2"), make_slug("HumanEval+"), make_slug("日本")
     ('Grusse_2', 'HumanEvalplus', '')

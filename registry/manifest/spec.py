@@ -170,7 +170,7 @@ class Submission(Table):
 class MetricSpec(Table):
     """Table `[[metric]]` of a manifest: a metric with options.
 
-    The key `id` is the metric's name in commands and files; `title` is the name in tables for people.
+    The key `id` is the metric's name in commands and files; `title` is the name in displayed tables.
     """
 
     id: Slug

@@ -140,7 +140,8 @@ class Cluster:
         """Number of threads that all workers of the cluster have now.
 
         Raises:
-            InputError: As `client`.
+            InputError: dask is not installed, no scheduler or worker answers, or a worker has other versions of the
+                software.
             RegistryError: The scheduler does not answer any more.
         """
         client = self.client
@@ -156,7 +157,8 @@ class Cluster:
             n_tasks: Number of tasks.
 
         Raises:
-            InputError: As `client`; a worker that has joined later may have other versions.
+            InputError: dask is not installed, no scheduler or worker answers, or a worker has other versions of the
+                software.
             RegistryError: The scheduler or all workers are gone, or the same task has killed several workers.
         """
         threads, client = max(1, self.threads), self.client

@@ -113,7 +113,7 @@ def read_report(status: int, report: bytes) -> list[str]:
 
     Args:
         status: Exit status of the process.
-        report: Text that the process has written; its last line is JSON (see `answer`).
+        report: Text that the process has written. Its last line is JSON, with notes or an error.
 
     Returns:
         Notes for the user.

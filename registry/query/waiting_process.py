@@ -53,7 +53,17 @@ class WaitingProcess:
     def ask(self, request: QueryRequest, timeout: float | None, write_bytes: Callable[[bytes], object]) -> list[str]:
         """Run a query in the process, and pass its output on in pieces.
 
-        See `registry.query.process.ask` for the arguments, the result and the errors.
+        Args:
+            request: The query with its format and limits.
+            timeout: Time limit in seconds, without the time of `write_bytes`; None means no limit.
+            write_bytes: Function that is called with each piece of the result, as UTF-8.
+
+        Returns:
+            Notes for the user.
+
+        Raises:
+            RegistryError: The query failed.
+            LimitError: The query took longer than `timeout` seconds.
         """
         with _children:
             has_ended = self._process.exitcode is not None

@@ -442,8 +442,7 @@ def _choose_values(gold: Table, system_tables: Sequence[Table], items: list[str]
 
     Returns:
         The column of the gold, the kind of values (`label`, `score` or `segment`), and the column of each system. If
-            this
-        is unclear, the kind is None or the list of columns is empty.
+            this is unclear, the kind is None or the list of columns is empty.
     """
     kinds = find_possible_kinds(request)
     if not kinds and (request.sets is not None or _find_label_lists(gold)):

@@ -290,9 +290,12 @@ def _make_task(plans: dict[str, Plan], files: Files, request: Request, trial: Tr
 
 
 def _leave_out_invalid(plan: Plan, request: Request, trial: Trial) -> tuple[Plan, dict[str, InputError]]:
-    """Return the plan without systems whose files are invalid, and their errors by the names of the systems.
+    """Leave out the systems whose files are invalid.
 
-    If all files are invalid, the plan is unchanged, because the fault may be in the gold or in how files are read.
+    If all files are invalid, no system is left out, because the fault may be in the gold or in how files are read.
+
+    Returns:
+        The plan with the other systems; and the error of each system that was left out, by its name.
     """
     errors = trial.find_errors(plan)
     if errors and _may_have_blanks(plan, request):
@@ -304,7 +307,7 @@ def _leave_out_invalid(plan: Plan, request: Request, trial: Trial) -> tuple[Plan
 
 
 def _check_plan(plan: Plan, request: Request, trial: Trial) -> tuple[Plan, list[Item], list[Sequence[Answer | None]]]:
-    """Read all files of a test set; return the plan, the items and each system's answers.
+    """Read all files of a test set; return the plan, the items and all answers.
 
     If the user accepts missing answers, blank answers that cannot be read are counted as missing, by another reader in
     the plan.

@@ -98,7 +98,7 @@ class Request:
         return given[0] if given else None
 
     def list_answer_columns(self, gold: str) -> list[str]:
-        """Return the columns of answers that the options --label, --score and --text name.
+        """Return the columns of answers that the user names by --label, --score or --text.
 
         Args:
             gold: The gold's column of values. If the only named column is another one, it is the systems'.
@@ -109,7 +109,11 @@ class Request:
 
 @dataclass(frozen=True)
 class Part(Document):
-    """File with some rows of a file of the user, `whole`; for example, of one system."""
+    """File with only some rows of a user's file, such as the rows of one system.
+
+    Attributes:
+        whole: The file from which the rows were copied.
+    """
 
     whole: Document | None = None
 
@@ -327,7 +331,10 @@ class Trial:
                      if not isinstance(self.answers(plan, items, system), InputError)), tried[0])
 
     def find_errors(self, plan: Plan) -> dict[str, InputError]:
-        """Return the errors in files of systems, by the names of the systems; {} if the gold is invalid."""
+        """Return the error of each system whose file is invalid, by the name of the system.
+
+        The result is empty if the gold is invalid.
+        """
         items = self.items(plan.gold, plan.reader)
         if isinstance(items, InputError):
             return {}
@@ -364,7 +371,8 @@ class Trial:
 def reword(error: InputError, message: str, document: Document | None = None) -> InputError:
     """Return a copy of an error with another message.
 
-    An error about a file that has only some rows of the user's file loses its line number, which would be wrong.
+    If the error is about a temporary file with only some rows of the user's file, the copy has no line number: the
+    number would be wrong in the user's file.
     """
     line = None if isinstance(document, Part) else error.line
     return InputError(message, path=error.path, line=line, item=error.item, category=error.category)

@@ -107,7 +107,11 @@ class Table:
             "a header" if self.header else "no header")
 
     def preview(self, names: Sequence[str] | None = None) -> str:
-        """Describe the first columns, of the whole table or of `names`, by their first cells: `id='d1'`."""
+        """Describe columns by their first cells, such as `id='d1'`, for messages.
+
+        Args:
+            names: The columns to describe; None: all. At most ten are described.
+        """
         first = self.rows[0] if self.rows else ()
         shown = [f"{name if name.strip() else repr(name)}={cell[:20]!r}"
                  for name, cell in zip(self.names, first, strict=False) if names is None or name in names]

@@ -135,7 +135,7 @@ def _choose_places(plan: Plan, runs: Sequence[Runs], folder: str) -> dict[str, _
 
 
 def _name_team_files(names: Iterable[str]) -> dict[str, str]:
-    """Map each name, which may be `team/system`, to a distinct path without its ending."""
+    """Map each name, such as `team/system`, to a distinct path without its ending."""
     systems: dict[str, list[str]] = {}
     for name in names:
         team, _, system = name.rpartition("/")
@@ -146,7 +146,10 @@ def _name_team_files(names: Iterable[str]) -> dict[str, str]:
 
 
 def _use_pattern(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return a single entry with a pattern if entries differ only in team and system, which are in the files' paths."""
+    """Replace entries for single files by one entry with a pattern, if possible.
+
+    The entries may differ only in team and system, and both must be in the paths of the files.
+    """
     merged: list[dict[str, Any]] = []
     for entry in entries:
         head, place, tail = entry["file"].partition(f"systems/{entry.get('team')}/{entry['system']}")

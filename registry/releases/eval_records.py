@@ -90,13 +90,11 @@ class DeclaredMetric:
 
 
 def choose_layout(metrics: Sequence[DeclaredMetric]) -> Layout:
-    """Choose what samples must contain so that a task can be imported again.
-
-    Samples are exported records of single items. From samples in this layout, the importer of records can make the task
-    again.
+    """Choose which data about single items to export, so that others can import the task.
 
     Returns:
-        `labels`, `scores`, `answers` or `statistics`.
+        `labels`, `scores`, `answers`, or `statistics` (the numbers from which metrics compute scores). The kind depends
+            on what the metrics need.
     """
     if any(isinstance(declared.metric.original, ConfusionMetric) for declared in metrics):
         return "labels"
@@ -168,7 +166,7 @@ def render_samples(items: GoldItems, metrics: Sequence[DeclaredMetric], scoring_
         metrics: Metrics of the task.
         scoring_id: Id of the scoring of the submission.
         common: Fields that all lines have. The alias of the metric is appended to the field `evaluation_result_id`.
-        layout: Contents of the records, as `choose_layout` returns it.
+        layout: Contents of the records: `labels`, `scores`, `answers` or `statistics`.
     """
     answers = items.load_answers(scoring_id)
     for declared in metrics:

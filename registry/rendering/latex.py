@@ -59,7 +59,7 @@ def _is_latin(c: str) -> bool:
 
 
 def escape_paragraph(text: str) -> str:
-    r"""Escape a text like `escape_latex`, and allow line breaks in long words.
+    r"""Escape a text for LaTeX, and allow line breaks in long words.
 
     >>> print(escape_paragraph("permutation(studentized=true)"))
     permutation(\allowbreak{}studentized=\allowbreak{}true)

@@ -19,11 +19,11 @@ NUMBERS: dict[str, Any] = json.loads((Path(__file__).parent / "numbers.json").re
 
 @dataclass(frozen=True)
 class Column:
-    """Column of a table for people: its heading, and the format of its values.
+    """Displayed column of a table: its heading, and the format of its values.
 
     Attributes:
         key: The key of the column's values in a row.
-        heading: The heading for people.
+        heading: The displayed heading.
         write: A function that formats a value.
         right: True for numbers, which are aligned on the right and never wrapped.
         emphasis: A function of a row. It returns True to highlight the cell, False to dim the cell, and None to leave
@@ -48,11 +48,11 @@ class Table:
 
     Attributes:
         rows: The rows; each row has values by key.
-        columns: The columns that people see. Empty: every key is a column.
+        columns: The displayed columns. Empty: every key is a column.
         title: The line above the table.
         captions: Lines below the table.
         keys: The keys that formats for programs (such as JSON) write, in this order. Empty: the keys of the first row.
-        signature: The last line, for people to copy.
+        signature: The last line, which identifies the result; papers quote it.
         notes: Further lines after the captions, the most important first. A terminal shows only the first ones.
     """
 

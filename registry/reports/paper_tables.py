@@ -184,7 +184,10 @@ def _format_intervals(intervals: Sequence[tuple[float | None, float | None]], de
 
 
 def render_wmt(board: Leaderboard) -> str:
-    """Render a leaderboard as LaTeX in the style of the WMT findings: rank ranges, scores and systems."""
+    """Render a leaderboard as LaTeX in the style of the WMT findings.
+
+    The table has rank ranges, scores and systems.
+    """
     board = replace(board, ranks="range")  # the definition of the findings
     rows = [[ranks.replace("-", "--"), _format_score(standing.score, 3), _format_name(standing, standing.display_name)]
             for standing, ranks in zip(board.standings, format_rank_ranges(board), strict=True)]
@@ -200,7 +203,10 @@ _PAIRS = ("shown_a", "shown_b", "score_a", "score_b", "difference", "interval") 
 
 
 def render_latex_pairs(board: Leaderboard) -> str:
-    """Render the pairs of a leaderboard as LaTeX; adjusted p-values of significant pairs are bold."""
+    """Render the pairs of a leaderboard as LaTeX.
+
+    The adjusted p-values of significant pairs are bold.
+    """
     table, decisions = make_pair_table(board), list(board.decisions)
     decisive = "p_adjusted" if any(column.key == "p_adjusted" for column in table.columns) else "shown_p"
     columns: list[LatexColumn] = []

@@ -123,7 +123,7 @@ def exact_p_value(only_a: int, only_b: int, n: int, margin: float) -> float:
 
 
 def _find_thresholds(least: float, n: int, margin: float) -> Ints:
-    """Return the smallest number of units that only A gets right in an extreme sample.
+    """Return the least number of units that only A gets right in an extreme sample.
 
     A sample is extreme if its Tango statistic is at least `least`.
 
@@ -179,7 +179,7 @@ def betting_p_value(shares: Floats, margin: float) -> float:
 
 
 def bootstrap_p_values(observed: Observed, margin: float, settings: Settings) -> tuple[float, float]:
-    """Return both one-sided p-values of a difference and a margin, by the bootstrap-t.
+    """Return the two one-sided p-values of a margin, by the bootstrap-t.
 
     For a resampled difference d* and the observed one d, the statistic of a resample is (d* - d) / error*. The p-values
     are the shares of resamples in which it is at least, and at most, (d + margin) / error.

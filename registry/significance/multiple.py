@@ -66,7 +66,7 @@ class Correction:
 
     @property
     def holds_if(self) -> str:
-        """Sentence that states the assumptions of this correction and an alternative to it.
+        """Sentence that states the assumptions of this correction and an alternative.
 
         It is empty if the correction needs no alternative, because its assumptions always hold.
         """

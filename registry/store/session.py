@@ -225,7 +225,9 @@ class Copy:
 def working_copy(database: Database, *, create: bool = False) -> Iterator[Copy]:
     """Copy a registry into a temporary folder next to it, for a `with` block.
 
-    If the registry does not exist and `create` is true, the folder gets a new registry.
+    Args:
+        database: The registry.
+        create: True to make a new registry if it does not exist.
 
     Raises:
         InputError, SchemaError: The path has no registry, or no registry can be made there.
@@ -248,7 +250,10 @@ def working_copy(database: Database, *, create: bool = False) -> Iterator[Copy]:
 def copy_into(folder: Path, database: Database, *, create: bool = False) -> Copy:
     """Copy a registry into an existing folder.
 
-    If the registry does not exist and `create` is true, the folder gets a new registry.
+    Args:
+        folder: The folder.
+        database: The registry.
+        create: True to make a new registry if it does not exist.
 
     Raises:
         InputError, SchemaError: The path has no registry, or no registry can be made there.

@@ -294,7 +294,7 @@ def _describe(case: Case, matrix: Matrix, score: str, recommended: PairTest | No
 
 
 def _warn_of_skewed_units(matrix: Matrix, recommended: PairTest | None, alpha: float) -> Iterator[str]:
-    """Yield sentences about tests that large differences in a few items make unreliable.
+    """Yield sentences about tests that skewed differences of items make unreliable.
 
     The test `bounded` is valid in spite of such differences, but has low power. All other tests miss large losses that
     are too rare to occur in this test set.

@@ -174,7 +174,10 @@ class Gate(BoardStudy):
 
 
 def _matches(member: Member, name: str) -> bool:
-    """Return True if a name is a submission's system, `team/system`, or `team/system@version`."""
+    """Return True if a name means a submission.
+
+    A name is `system`, `team/system` or `team/system@version`.
+    """
     return name in (member.system, f"{member.team}/{member.system}", member.submission)
 
 

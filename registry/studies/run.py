@@ -247,8 +247,11 @@ def run_study(archive: Archive, study: Study, choice: Choice, settings: Mapping[
 def choose_metrics(connection: Connection, task: TaskRow, alias: str | None, *, every: bool = False) -> tuple[str, ...]:
     """Return the names of the metrics of a task that a study uses.
 
-    These are the metric `alias`, or none if the task does not have it. Without `alias`, they are all metrics if
-    `every`, otherwise the primary metric.
+    Args:
+        connection: Connection to the registry.
+        task: Row of the task.
+        alias: The only metric to use; the result is empty if the task does not have it. None: the default.
+        every: True if the default is all metrics, False if it is the primary metric.
     """
     aliases = tuple(metric.alias for metric in catalog.task_metrics(connection, task.task_id))
     if alias is not None:

@@ -450,8 +450,15 @@ def choose_keys(connection: Connection, task: TaskRow, request: Request, choice:
                 facet_attribute: str | None = None, every_facet: bool = False) -> list[BoardKey]:
     """Return the keys that identify the selected leaderboards of a task.
 
-    They are sorted by the metrics of the request. With `every_facet`, leaderboards of facets are included, and all keep
-    the order of the task.
+    They are sorted by the metrics of the request.
+
+    Args:
+        connection: Connection to the registry.
+        task: Row of the task.
+        request: Settings of the comparison, with the metrics.
+        choice: The selected leaderboards.
+        facet_attribute: Attribute, such as genre, of which the leaderboards of facets are selected.
+        every_facet: True to include the leaderboards of all facets, in the order of the task.
 
     Raises:
         UnknownNameError: The selected test set, track or facet does not exist.

@@ -322,7 +322,7 @@ def _store_task(ingest: Ingest, content: bytes, summary: IngestSummary) -> TaskR
 
 
 def _rejoin_undeclared(ingest: Ingest, submissions: Sequence[DeclaredSubmission], summary: IngestSummary) -> None:
-    """Match stored submissions with changed gold, if the manifest does not declare them.
+    """Match stored submissions that are not in the manifest with the new gold.
 
     Such submissions were sent by the command `registry submit` or declared by an earlier manifest. The user gets a note
     that they still take part.

@@ -210,7 +210,7 @@ def join_digests(digests: list[str]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _Heads:
-    """First parts of the lines from which the digest of a submitted file is computed.
+    """First parts of the lines from which the digest of a file is computed.
 
     The digest is computed from a text with one line `["key",value]` for each answer, sorted by key. This class has the
     part `["key",` of every line.
@@ -232,7 +232,7 @@ class _Heads:
 
 @dataclass(frozen=True, eq=False)
 class _Ends:
-    """Second parts of the lines from which the digest of a submitted file is computed.
+    """Second parts of the lines from which the digest of a file is computed.
 
     The digest is computed from a text with one line `["key",value]` for each answer. This class has the part `value]`
     of every line. Equal parts are stored once.
@@ -312,7 +312,7 @@ def _find_distinct(values: Floats) -> tuple[Floats, Places]:
 
 @lru_cache(maxsize=1)
 def _make_frame(heads: _Heads, end_size: int) -> tuple[Bytes, Places]:
-    """Make the text from which the digest of a file is computed, with gaps for values.
+    """Make the text for the digest of a file, with gaps for the values.
 
     The text has one line `["key",value]` for each answer.
 

@@ -38,7 +38,10 @@ _FEW, _FEWEST = 10, 3  # a share of fewer tests, or of fewer pairs of two domain
 
 
 def measure_domains(result: StudyResult) -> tuple[float, float]:
-    """Return the size in inches of the figure of `draw_domains`, with space for a long legend above."""
+    """Return the size of the figure that `draw_domains` draws, in inches.
+
+    The size includes space for a long legend above.
+    """
     n = len({(row["tested_on"], row["other"]) for row in result.finding.tables["bands"]})
     return COLUMN, 2.5 + (_PITCH * n if n > _MOST_INSIDE else 0)
 

@@ -107,7 +107,7 @@ def make_about(contents: TaskBoards) -> Json:
 
 
 def make_board_overview(boards: Sequence[Leaderboard]) -> Json:
-    """Return the overview of the leaderboards on a page, with one row per leaderboard.
+    """Return the overview of the leaderboards on a page, one row per leaderboard.
 
     A row has the best systems, and how many other systems are significantly worse. The result has two lists: `rows` has
     leaderboards of whole test sets, and of facets (parts of a test set) too if these are few; `facets` has the others.
@@ -134,7 +134,7 @@ def make_overview_row(board: Leaderboard, boards: Sequence[Leaderboard], page: s
 
 
 def describe_part(board: Leaderboard, boards: Sequence[Leaderboard], *, has_metric: bool = True) -> str:
-    """Return what distinguishes a leaderboard from the others of its page, such as `F1, test set news`.
+    """Describe how a leaderboard differs from others of its page: `F1, test set news`.
 
     Args:
         board: The leaderboard.
@@ -151,7 +151,10 @@ def describe_part(board: Leaderboard, boards: Sequence[Leaderboard], *, has_metr
 
 
 def make_result(board: Leaderboard, boards: Sequence[Leaderboard]) -> str:
-    """Return a sentence with the metric, the part of the task and the result of a leaderboard."""
+    """Return the result of a leaderboard in a sentence.
+
+    The sentence names the metric and, if necessary, the test set, track or facet.
+    """
     part = describe_part(board, boards, has_metric=False)
     place = f"By {board.metric_label}{f' ({part})' if part else ''}"
     if board.result:
@@ -458,7 +461,10 @@ def pack_p_values(p: Floats) -> str:
 
 
 def _encode_p_values(p: Floats) -> Floats:
-    """Return a code for each p-value: `digits + 10_000 * exponent`, where p is `digits` divided by `10**exponent`."""
+    """Encode each p-value as a whole number: its first digits and its exponent.
+
+    A p-value of `digits / 10**exponent` has the code `digits + 10_000 * exponent`.
+    """
     tiny = p < _TINY
     scaled = np.where(tiny, p * 10.0**_SCALE, p)
     with np.errstate(divide="ignore"):

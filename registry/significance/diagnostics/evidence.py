@@ -45,7 +45,7 @@ class SystemPairs(NamedTuple):
 
 
 class PairWarning(NamedTuple):
-    """A warning about some pairs of systems, with a score that shows how justified it is.
+    """A warning about some pairs of systems, with the evidence for it.
 
     The score of a pair is nearly standard normal if the two systems are exchangeable. A large score shows that they are
     not, and that the warning is justified.

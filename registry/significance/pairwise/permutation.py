@@ -357,7 +357,7 @@ class _Divisions:
         return extremes
 
     def _find_limits(self, alternative: Alternative) -> list[int]:
-        """Return how many spurious responses the first system can have in extreme divisions.
+        """Return how many spurious responses the first system has in extreme divisions.
 
         A division assigns each response (such as a span) to one of the two systems. It is extreme if the difference of
         the scores is at least the observed one.
