@@ -43,7 +43,7 @@ class Answer:
 class Span:
     """A typed span of tokens or characters, such as a named entity.
 
-    It reaches from `start` up to but not including `end`, counted from 0. Spans that differ only in `score`, the
+    A span reaches from `start` up to but not including `end`, counted from 0. Spans that differ only in `score`, the
     system's confidence, are equal.
     """
 

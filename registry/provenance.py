@@ -30,7 +30,7 @@ _EXTRAS = ("sacrebleu", "rouge-score", "nltk", "jiwer", "rapidfuzz", "pycocoeval
 def recorded_name(path: str | Path, within: str | Path | None = None) -> str:
     """Return a file's name for the log, which does not reveal the user's folders.
 
-    It is the path relative to the folder `within`, or only the file name if the file is elsewhere.
+    The name is the path relative to the folder `within`, or only the file name if the file is elsewhere.
 
     >>> recorded_name("/home/ann/task/gold/test.tsv", within="/home/ann/task"), recorded_name("/home/ann/out.tsv")
     ('gold/test.tsv', 'out.tsv')

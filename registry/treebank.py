@@ -51,8 +51,8 @@ def select_universal_features(feats: str) -> tuple[str, ...]:
 class Token(NamedTuple):
     """A token of a sentence in a treebank.
 
-    It reaches from character `start` up to but not including `end`. A multiword token, such as French "du", has several
-    words.
+    A token reaches from character `start` up to but not including `end`. A multiword token, such as French "du", has
+    several words.
     """
 
     start: int

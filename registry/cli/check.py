@@ -173,8 +173,8 @@ def task_pack(
 ) -> None:
     """Write a folder with which participants check their files.
 
-    It contains a manifest and the list of items to answer. It reveals nothing about the gold except labels and types
-    that the manifest names; the command warns about these.
+    The folder contains a manifest and the list of items to answer. It reveals nothing about the gold except labels and
+    types that the manifest names; the command warns about these.
     """
     from registry.evaluation.checking.task_pack import describe_revealed, describe_unchecked, write_pack
     from registry.evaluation.checking.task_pack import make_task_pack as make_pack

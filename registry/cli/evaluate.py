@@ -67,7 +67,7 @@ Track = Annotated[str | None, typer.Option("--track", autocompletion=completion.
 
 
 def suggest_update(connection: Connection, task: str) -> str:
-    """Suggest the next step after a change of a task's data, such as `registry compare`.
+    """Suggest the next step after a change of a task, such as `registry compare`.
 
     The text is empty if the leaderboards do not change.
     """

@@ -133,7 +133,7 @@ STUDY_SETTINGS = ("confidence", "margin")
 def find_database(path: Path | None, wait: float = 60) -> Database:
     """Return the database that a command uses.
 
-    Its path is given, or else named in the nearest `registry.toml`, or else the default.
+    The path of the database is `path`, or else the one in the nearest `registry.toml`, or else the default.
 
     Args:
         path: The value of `--db`.

@@ -88,8 +88,8 @@ def site(
 ) -> None:
     """Write a website with a page for every task.
 
-    It has an index, a feed, and files with the pairs that do not fit on a page. The command first evaluates manifests
-    as `registry run` does.
+    The website has an index, a feed, and files with the pairs that do not fit on a page. The command first evaluates
+    manifests as `registry run` does.
     """
     from registry.files import replace_files, update_file
     from registry.reports.page import card, feed, pair_files, site_index

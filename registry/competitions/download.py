@@ -189,7 +189,7 @@ class Download:
 
 
 class Codabench(Value):
-    """Codabench: the organisers' download of submissions, a zip file, for a stored task.
+    """Codabench: a zip file of submissions that organisers download, for a stored task.
 
     Attributes:
         submissions: The platform's list of submissions, CSV or JSON, with times, phases and states.

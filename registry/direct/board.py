@@ -236,7 +236,7 @@ class Board(_FrameSource):
     def methods(self) -> Methods:
         """Return a paragraph for a paper that describes how the leaderboard was computed.
 
-        It includes the references.
+        The paragraph ends with its references.
         """
         return describe_methods(self._board)
 

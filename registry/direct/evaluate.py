@@ -80,7 +80,7 @@ def _replace_advice(message: str) -> str:
 def _list_inputs(request: EvaluationRequest) -> Iterator[Any]:
     """Yield all values that the user gave: the gold, and the values of each system.
 
-    They show whether the user works with pandas or polars; the result then uses the same package.
+    The values show whether the user works with pandas or polars, so that the result can use the same package.
     """
     yield request.gold
     yield request.systems

@@ -324,7 +324,7 @@ class Measure:
     def describe_reader(self, attributes: Sequence[str]) -> dict[str, Any]:
         """Return the keys `format` and `options` of a test set's table in the manifest.
 
-        They declare the format of the score files.
+        These keys declare the format of the score files.
 
         Args:
             attributes: Names of the items' attributes, such as "document".

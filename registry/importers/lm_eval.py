@@ -98,7 +98,7 @@ class Group:
     def may_have_score(self, metric: str, filter_: str, log: Log) -> bool:
         """Return True if a log may have a score of the group by a metric and a filter.
 
-        It may, unless the log has scores of the group, but none by this metric and filter.
+        The result is False if the log has scores of the group, but none by this metric and filter.
         """
         scores = log.get_result("groups", self.name, kind=dict)
         return not scores or f"{metric},{filter_}" in scores
@@ -437,7 +437,7 @@ class LmEval(ScoredImporter):
     def _join_group(self, data: _Import, group: Group | None, path: Path) -> tuple[str, ...]:
         """Join the test sets of a group of tasks into one test set.
 
-        They are joined only if the group's score is the mean over all samples.
+        The test sets are joined only if the group's score is the mean over all samples.
 
         Returns:
             Advice for the user; empty if the test sets are not joined.

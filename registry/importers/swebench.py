@@ -44,7 +44,7 @@ _KEYS = {
 def read_attributes(folder: Path, sources: Sources) -> dict[str, Any]:
     """Return the attributes of a submission, such as its date and model.
 
-    They are read from the name of the submission's folder, and from its `metadata.yaml`.
+    The attributes are read from the name of the submission's folder, and from the file `metadata.yaml` in it.
 
     Raises:
         InputError: The metadata are not YAML, or too large.

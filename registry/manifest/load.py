@@ -212,7 +212,7 @@ def _find_model(annotation: Any) -> type[BaseModel] | None:
 def make_submit(**options: Any) -> Submit:
     """Make the declaration of a submission from command-line options.
 
-    It is the same as a `[[submit]]` table of a manifest.
+    A `[[submit]]` table of a manifest contains the same declaration.
 
     Args:
         **options: Values of keys; None if an option is absent.

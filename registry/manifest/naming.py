@@ -50,7 +50,7 @@ def split_models(models: Iterable[str]) -> dict[str, dict[str, str]]:
 
 
 def make_slug(text: str) -> str:
-    """Convert a text to an id, which has only letters from a to z, digits and a few marks.
+    """Convert a text to an id with only letters from a to z, digits and a few marks.
 
     The id is empty if the text has no such letter and no digit.
 

@@ -31,7 +31,8 @@ UNBOUNDED = (-inf, inf)
 class Metric(Value):
     """Base class of metrics; a metric is an immutable object with options.
 
-    It computes numbers (statistics) from each item's gold value and answer, and a score from the numbers of all items.
+    A metric computes numbers (statistics) from each item's gold value and answer, and a score from the numbers of all
+    items.
 
     Attributes:
         takes: Kind of the gold values and answer values that the metric compares, such as `label` or `span`.

@@ -243,7 +243,8 @@ class MCC(ConfusionMetric):
     def score_classes(self, correct: Floats, predicted: Floats, gold: Floats) -> Floats:
         """Compute the correlation of predicted and gold classes from counts per class.
 
-        It is the covariance over the root of the product of both variances. Missing answers count as a further class.
+        The correlation is the covariance divided by the root of the product of both variances. Missing answers count as
+        a further class.
         """
         n = gold.sum(axis=-1)
         silent = n - predicted.sum(axis=-1)

@@ -38,7 +38,7 @@ _ONE_WORD = "\ue000"  # replaces the separator in text that is already tokenized
 def find_program(options: tuple[str, ...]) -> Jar:
     """Return the running METEOR program for some command-line options.
 
-    It is started at the first call, and then reused.
+    The program is started at the first call, and then reused.
 
     Raises:
         InputError: Java, or the package that contains the program, is not installed.

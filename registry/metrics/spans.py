@@ -218,10 +218,11 @@ class _PartialMetric(QuotientMetric):
     type: str | None = None
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return four numbers for one item, followed by zeros to fill a table's columns.
+        """Count the pairs of spans and the spans of one item.
 
-        They are the pairs of spans with equal boundaries, the other overlapping pairs, the system's spans, and the
-        gold's spans.
+        Returns:
+            The number of pairs with equal boundaries, of other overlapping pairs, of the system's spans, and of the
+                gold's spans; followed by zeros to fill the columns of a table.
         """
         gold = _select_type(item.gold, self.type)
         system = frozenset() if answer is None else _select_type(answer.value, self.type)
@@ -382,9 +383,11 @@ class SpanOverlapF(FScore, _OverlapMetric):
     family = "additive"
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return four numbers for one item, followed by zeros to fill a table's columns.
+        """Return the credits and the numbers of the spans of one item.
 
-        They are credit and number of the system's spans, and credit and number of the gold's spans.
+        Returns:
+            Credit and number of the system's spans, credit and number of the gold's spans; followed by zeros to fill
+                the columns of a table.
         """
         return (*self.sum_credits(item, answer), *(0,) * (_WIDTH - 4))
 

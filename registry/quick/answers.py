@@ -386,7 +386,8 @@ def _choose_same_items(table: Table, gold: Table, columns: Sequence[str], reques
                        questions: Questions) -> list[str]:
     """Choose the columns that name the items in a system's table.
 
-    They are the columns that the user names, or have the same names as in the gold, or have usual names such as `id`.
+    The first possible choice counts: the columns that the user names, columns with the same names as in the gold, or
+    columns with usual names such as `id`.
 
     Args:
         table: The table of the system.

@@ -79,8 +79,8 @@ def choose_systems(table: Table, columns: Sequence[str], request: Request, quest
                    has_one_scale: bool = True) -> list[str]:
     """Choose the columns that have the scores or answers of systems.
 
-    They are the columns that the user names, or else all. The user is asked later if some of them do not look like
-    systems.
+    If the user names no columns, all are chosen. If some columns do not look like systems, a question to the user is
+    collected.
 
     Args:
         table: A table of all systems.
@@ -163,7 +163,7 @@ def _find_odd_scales(table: Table, columns: Sequence[str]) -> dict[str, str]:
 def _find_code(values: Sequence[float]) -> float | None:
     """Find a number that probably means "no score", such as -1 or 999.
 
-    It is the only negative number, if it is whole; or a 9, 99, 999 or 9999 that is far above all other numbers. The
+    The number is either the only negative one, and whole; or it is 9, 99, 999 or 9999 and far above all others. The
     result is None if there is no such number.
     """
     numbers = sorted({*values})

@@ -474,8 +474,8 @@ def _plan_span_lists(gold: Document, systems: Sequence[SystemFile], request: Req
 def _find_span_list(document: Document, request: Request, gold: _SpanList | None = None) -> _SpanList | None:
     """Find the list of spans in the items of a JSON file; None if there is none.
 
-    It is the list that the user names, the list with the same name as in the gold, a list with a usual name, or the
-    only list.
+    The first possible choice counts: the list that the user names, the list with the same name as in the gold, a list
+    with a usual name, or the only list.
 
     Args:
         document: The file.

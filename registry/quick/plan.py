@@ -98,7 +98,7 @@ class Request:
         return given[0] if given else None
 
     def list_answer_columns(self, gold: str) -> list[str]:
-        """Return the columns of answers that the user names by --label, --score or --text.
+        """Return the columns of answers that the user names (--label, --score, --text).
 
         Args:
             gold: The gold's column of values. If the only named column is another one, it is the systems'.
@@ -300,7 +300,7 @@ class Trial:
     def answers(self, plan: Plan, items: Sequence[Item], system: System) -> Sequence[Answer | None] | InputError:
         """Read a system's answers to the items; return an error instead of raising it.
 
-        It is an error if answers do not match the items.
+        Answers that do not match the items are an error.
         """
         key = (plan.gold.path, plan.reader, system.document.path, system.reader, system.tokens)
         if key not in self._answers:
@@ -331,7 +331,7 @@ class Trial:
                      if not isinstance(self.answers(plan, items, system), InputError)), tried[0])
 
     def find_errors(self, plan: Plan) -> dict[str, InputError]:
-        """Return the error of each system whose file is invalid, by the name of the system.
+        """Return the error of each system with an invalid file, by the name of the system.
 
         The result is empty if the gold is invalid.
         """

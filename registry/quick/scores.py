@@ -104,7 +104,7 @@ def plan_scores(systems: Sequence[SystemFile], request: Request, items_of: Docum
 def _find_score_column(table: Table, request: Request) -> str | None:
     """Return the column of scores; None if it is unclear.
 
-    It is the column that the user names, or the only column of numbers with a usual name of scores.
+    This is the column that the user names, or the only column of numbers with a usual name of scores.
     """
     if request.value is not None:
         kind, names = request.value
@@ -309,7 +309,7 @@ def _plan_long_scores(table: Table, system: str, request: Request) -> Plan:
 def split_options(request: Request) -> list[str]:
     """Return the user's options --by and --pool as text for a command line.
 
-    They divide the rows into test sets, or keep them together.
+    `--by` divides the rows of a table into test sets, and `--pool` keeps them together.
     """
     by = [option("--by", request.by)] if request.by is not None else []
     return [*by, *(option("--pool", name) for name in request.pool)]
@@ -418,7 +418,7 @@ def _choose_items_of_wide(table: Table, request: Request, questions: Questions) 
 def _choose_gold_of_wide(table: Table, items: Sequence[str], request: Request) -> str | None:
     """Choose the gold's column in a table with one column per system.
 
-    It is the column that the user names, or the only column with a usual name such as `gold`. The result is None if
+    This is the column that the user names, or the only column with a usual name such as `gold`. The result is None if
     there is no such column.
 
     Raises:

@@ -423,8 +423,8 @@ def _make_table(document: Document, numbered: Sequence[tuple[int, list[str]]], w
 def has_header(rows: Sequence[Sequence[str]]) -> bool | None:
     """Decide whether the first row of a table names the columns.
 
-    It does if a word is above numbers, or if it has usual names such as `id` that occur in no other row. It does not if
-    it contains a number. The result is None if it is unclear.
+    Evidence for a header is a word above numbers, or usual names such as `id` that occur in no other row. A row with a
+    number is no header. The result is None if the case is unclear.
     """
     first, rest = rows[0], rows[1:]
     columns = [[row[n] for row in rest if n < len(row)] for n in range(len(first))]

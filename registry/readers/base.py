@@ -286,7 +286,7 @@ class SegmentReader(Reader):
 def _pause_garbage_collection() -> Iterator[None]:
     """Pause Python's garbage collector in a `with` block that reads files.
 
-    It would take half of the time, although reading makes no reference cycles.
+    Garbage collection would take half of the time, although reading makes no reference cycles.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -332,7 +332,7 @@ class NamedReader(Reader):
     def list_declared_names(self) -> tuple[str, ...]:
         """Return names that the reader's options declare.
 
-        They are valid in submissions even if the gold does not contain them.
+        Submissions may use these names even if the gold does not contain them.
         """
         return ()
 

@@ -311,7 +311,7 @@ def split_at_gaps(rows: Sequence[Row], spans: Iterable[Span]) -> Iterator[Answer
 def recut_answers(items: Sequence[Item], answers: Sequence[Answer], path: str, *, divide: bool) -> list[Answer]:
     """Divide the tokens and spans of a submission at the ends of the gold's items.
 
-    Both must have the same tokens in the same order, but may have other sentences.
+    Gold and submission must have the same tokens in the same order, but may have other sentences.
 
     Args:
         items: Items of the gold, in the order of the text.

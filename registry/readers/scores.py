@@ -238,7 +238,7 @@ class LogProbabilities(TableReader):
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         """Read the items; the gold value is the number of characters in the text.
 
-        It is None if the option `text` is not set.
+        The gold value is None if the option `text` is not set.
         """
         column = self.text
 

@@ -102,7 +102,8 @@ class TableReader(Reader):
     def read_fast(self, document: Document) -> Table | None:
         """Read a table column by column; return None if this is not possible.
 
-        It is possible for valid tables of 32 KiB or more. Callers read others row by row, so that errors name lines.
+        This is possible for valid tables of 32 KiB or more. Callers read other tables row by row, so that errors name
+        lines.
         """
         return read_table(document, Layout(self.syntax, self.separator, self.columns, self.comment, self.item,
                                            self.attributes, self.unscored))

@@ -90,7 +90,7 @@ class DeclaredMetric:
 
 
 def choose_layout(metrics: Sequence[DeclaredMetric]) -> Layout:
-    """Choose which data about single items to export, so that others can import the task.
+    """Choose which data about items to export, so that others can import the task.
 
     Returns:
         `labels`, `scores`, `answers`, or `statistics` (the numbers from which metrics compute scores). The kind depends

@@ -28,8 +28,8 @@ _WHY = Column("why", "why")
 def make_difference_tables(difference: BoardDifference) -> list[Table]:
     """Return tables that compare two states of a leaderboard: before and after.
 
-    They list the systems whose rank or score changed, the pairs whose test result changed, and the items whose gold was
-    corrected.
+    The tables list the systems whose rank or score changed, the pairs whose test result changed, and the items whose
+    gold was corrected.
     """
     title, decimals = difference.after.title, difference.after.decimals
     rows = [{"system": change.system, "why": change.why, **_format_changes(

@@ -98,7 +98,7 @@ def make_evaluation_id(task: TaskFacts, standing: Standing) -> str:
 def make_file_id(evaluation: str) -> str:
     """Return the UUID that names the files of an evaluation.
 
-    It is computed from the evaluation's id, so the same evaluation always has the same UUID.
+    The UUID is computed from the evaluation's id, so the same evaluation always has the same UUID.
     """
     return str(uuid.UUID(bytes=sha256(evaluation.encode()).digest()[:16], version=4))
 

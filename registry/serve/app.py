@@ -281,7 +281,7 @@ def _refuse_other_sites(request: Request, served: Served) -> None:
 async def _read_query(request: Request) -> tuple[Query | None, str]:
     """Read the SQL query and the requested format from a request.
 
-    Both can be in the URL or in the body of the request. The query is None if the request has none.
+    The query and the format can be in the URL or in the body of the request. The query is None if the request has none.
     """
     fields = _parse_fields(request.query_params.multi_items())
     if request.method == "POST":

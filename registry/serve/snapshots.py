@@ -147,7 +147,7 @@ class Snapshots:
 def _stamp(path: Path) -> _Stamp:
     """Return a value that changes when a database file changes.
 
-    It consists of inode, size and time of the file and of its log, so the files are not opened.
+    The value consists of inode, size and time of the file and of DuckDB's log next to it, so neither file is opened.
     """
     return tuple(_stamp_of_file(f"{os.path.realpath(path)}{suffix}") for suffix in ("", ".wal"))
 

@@ -569,7 +569,7 @@ def compute_all_swaps(matrix: PairMatrix, pair: Pair) -> Floats:
 def compute_unswapped(matrix: PairMatrix, pair: Pair) -> float:
     """Return the observed difference of two systems' correlations.
 
-    It is computed in the same way as the differences after swaps, so that it has the same rounding errors.
+    The difference is computed in the same way as those after swaps, so that it has the same rounding errors.
     """
     return float(_differences(matrix, matrix.prepare_swaps(pair), np.zeros((1, matrix.n_units), dtype=np.uint8))[0])
 

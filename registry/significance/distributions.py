@@ -213,8 +213,8 @@ def _small_stirling_errors() -> Floats:
 def noncentrality_interval(t: float, degrees: int, confidence: float) -> tuple[float, float]:
     """Return the confidence interval of the noncentrality parameter of Student's t.
 
-    It contains the parameters for which the observed `t` is in neither tail of the distribution. Tail probabilities
-    have an error of 1e-5 with one degree of freedom, and 1e-7 with more.
+    The interval contains the parameters for which the observed `t` is in neither tail of the distribution. Tail
+    probabilities have an error of 1e-5 with one degree of freedom, and 1e-7 with more.
     """
     # P(T <= t) at the parameter x is P(x <= t S + Z), where Z is normal and S^2 is chi-squared divided by its degrees
     # of freedom. So the limits are quantiles of t S + Z. Its distribution function is the mean of the distribution
@@ -278,8 +278,8 @@ def clopper_pearson(hits: ArrayLike, trials: ArrayLike, confidence: float = 0.95
 def wilson(share: ArrayLike, trials: ArrayLike, quantile: ArrayLike) -> tuple[Floats, Floats]:
     """Return Wilson's score interval of proportions (Wilson 1927).
 
-    It contains the proportions p that differ from the share by at most `quantile` standard errors, sqrt(p (1 - p) /
-    trials). So the interval is within 0 and 1, and has a positive width even if all trials agree.
+    The interval contains the proportions p that differ from the observed share by at most `quantile` standard errors,
+    sqrt(p (1 - p) / trials). So it is within 0 and 1, and has a positive width even if all trials agree.
 
     Args:
         share: Observed proportions, of any shape.
@@ -344,9 +344,8 @@ def bonett_price(difference: ArrayLike, n_discordant: ArrayLike, n: ArrayLike,
 def tango_statistic(only_a: ArrayLike, only_b: ArrayLike, n: ArrayLike, difference: ArrayLike) -> Floats:
     """Return Tango's score statistic of the difference of two paired proportions.
 
-    It tests a hypothetical difference: the observed minus the hypothetical difference, divided by the standard error
-    under the hypothesis. The nuisance parameter of this standard error has its maximum likelihood estimate. For a
-    hypothetical difference of 0 it is the signed root of McNemar's statistic (Tango 1998).
+    The statistic is the observed minus a hypothetical difference, divided by the standard error under the hypothesis.
+    For a hypothetical difference of 0 it is the signed root of McNemar's statistic (Tango 1998).
 
     Args:
         only_a: Numbers of units (items or clusters) that only system A gets right, of any shape.
@@ -362,7 +361,8 @@ def tango_statistic(only_a: ArrayLike, only_b: ArrayLike, n: ArrayLike, differen
 def tango_interval(only_a: ArrayLike, only_b: ArrayLike, n: ArrayLike, confidence: float) -> tuple[Floats, Floats]:
     """Return Tango's score interval of the difference of two paired proportions.
 
-    It contains the differences that Tango's score test does not reject (Tango 1998). Without units it is (-1, 1).
+    The interval contains the differences that Tango's score test does not reject (Tango 1998). Without units it is (-1,
+    1).
 
     Args:
         only_a: Numbers of units (items or clusters) that only system A gets right, of any shape.

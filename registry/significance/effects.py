@@ -63,7 +63,7 @@ class Effect:
 def measure_effects(observed: Observed, confidence: float = 0.95) -> list[Effect]:
     """Return the effect sizes of the difference of two systems.
 
-    They are computed from the units (items or clusters) in which both systems have a defined score.
+    Effect sizes are computed from the units (items or clusters) in which both systems have a defined score.
 
     Args:
         observed: The pair of systems.
@@ -318,7 +318,7 @@ def measure_design_effect(matrix: Matrix, pair: Pair) -> Clustering:
 def measure_design_effects(influence: Floats, clusters: Ints) -> Floats:
     """Return the design effect for the difference of every two systems.
 
-    It measures how much clusters of items increase the variance of the difference (`measure_design_effect`).
+    The design effect is the factor by which clusters of items increase the variance of the difference.
 
     Args:
         influence: Influence of every item on the score of every system, [items, systems].
@@ -517,7 +517,7 @@ class Contingencies:
     def correlation(self) -> Floats:
         """Phi coefficient of each 2 x 2 table (r12 of Yeh 2000, section 2.1).
 
-        It is nan if a system is never or always right.
+        The coefficient is nan if a system is never or always right.
         """
         correct = np.diag(self.both_correct).astype(np.float64)
         covariance = self.n * self.both_correct.astype(np.float64) - np.outer(correct, correct)

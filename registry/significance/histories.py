@@ -126,8 +126,8 @@ def run_ladder(scores: Floats, step: float) -> ShownScores:
 def run_ladder_by_errors(scores: Floats, errors: Callable[[int, int], float], grain: float) -> ShownScores:
     """Return the best score that a leaderboard shows after each submission.
 
-    It shows a new score only if it exceeds the shown one by more than a standard error of their difference (the Ladder
-    of Blum and Hardt 2015, figure 2).
+    The leaderboard shows a new score only if it exceeds the shown one by more than a standard error of their difference
+    (the Ladder of Blum and Hardt 2015, figure 2).
 
     Args:
         scores: Scores of the submissions, [submissions]; higher is better.

@@ -250,8 +250,8 @@ def has_few_sources(influence: Floats) -> Flags:
 def class_sizes(matrix: Matrix) -> Floats:
     """Return the effective number of trials of averages over classes, [systems].
 
-    It is K^2 / sum(1 / n_k) for K classes with n_k items each. The mean of K recalls has the variance of this number of
-    right-or-wrong trials, if errors are independent and equally frequent in all items.
+    If errors are independent and equally frequent in all items, the mean of K recalls has the variance of this number
+    of right-or-wrong trials: K^2 / sum(1 / n_k) for K classes with n_k items each.
 
     Args:
         matrix: Counts of classes, as `Matrix.by_unit` returns them. All items of a cluster are counted.

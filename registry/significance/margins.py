@@ -89,7 +89,7 @@ def compare_with_margin(observed: Observed, margin: float, settings: Settings) -
 
 
 def exact_p_value(only_a: int, only_b: int, n: int, margin: float) -> float:
-    """Return the exact unconditional p-value of a difference of two paired proportions.
+    """Return the exact unconditional p-value for two paired proportions and a margin.
 
     The null hypothesis is that the proportion of A minus that of B is at most -margin. A sample is extreme if its Tango
     statistic is at least the observed one. The p-value is the largest probability of an extreme sample, over all

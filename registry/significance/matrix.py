@@ -403,14 +403,14 @@ class Matrix(ABC):
     def parts_of(self, systems: Sequence[int]) -> tuple[Floats, Floats]:
         """Return the numerators and denominators of some systems' scores.
 
-        There is one row per item or cluster, and one column per system; see `parts`.
+        There is one row per item or cluster, and one column per system.
         """
         return self._parts(self.statistics[:, list(systems)])
 
     def parts_by_block(self, systems: Sequence[int] | None = None) -> Iterator[tuple[Floats, Floats]]:
         """Yield numerators and denominators of the scores in blocks, to save memory.
 
-        Each block has the values of some items or clusters; see `parts`.
+        Each block has the values of some items or clusters.
 
         Args:
             systems: Indices of the systems; None: all systems.
@@ -425,7 +425,7 @@ class Matrix(ABC):
     def sums_of_parts(self, systems: Sequence[int]) -> tuple[Floats, Floats]:
         """Return the total numerators and total denominators of some systems' scores.
 
-        They are the sums of `parts` over all items, [1, systems] each.
+        Both are sums over all items, [1, systems] each.
         """
         return self._parts(self.statistics.sum(axis=0)[None, list(systems)])
 
@@ -460,7 +460,7 @@ class Matrix(ABC):
     def is_mean(self) -> bool:
         """True if the score is the mean of the scores of units (items or clusters).
 
-        It is the mean if all units have the same denominator.
+        A quotient of sums is a mean if all units have the same denominator.
         """
         if self.quotient is None:
             return False

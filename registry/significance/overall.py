@@ -84,7 +84,7 @@ class OverallTest(Value):
     def statistic(self, scores: Floats) -> float:
         """Return the test statistic, which is chi-squared under the null hypothesis.
 
-        It is 0 if the systems have equal scores in every unit.
+        The statistic is 0 if the systems have equal scores in every unit.
 
         Args:
             scores: Scores in single units (items or clusters), [units, systems].

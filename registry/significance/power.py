@@ -105,9 +105,9 @@ class Design:
     def find_units(self, difference: float, power: float) -> int | None:
         """Return the number of items that are needed to detect a difference.
 
-        It is a number of clusters if clusters are tested, and None if more than `MOST` are needed. The power of an
-        exact test does not always rise with the number. The result, found by bisection, has sufficient power, but one
-        less has not.
+        If clusters are tested, this is a number of clusters. The result is None if more than `MOST` are needed. The
+        power of an exact test does not always rise with the number of items. The result has sufficient power, but one
+        item less has not.
 
         Args:
             difference: True difference.

@@ -78,8 +78,9 @@ class Influences:
     def compute(cls, matrix: Matrix) -> Influences:
         """Compute the influence of every item (or cluster) on each score.
 
-        It is computed by the jackknife, which leaves out one item, or one random run, in turn (Efron and Tibshirani
-        1993, chapter 11). The influences of a system are nan if its score is undefined without one of the items.
+        Influences are computed by the jackknife, which leaves out one item, or one random run, in turn (Efron and
+        Tibshirani 1993, chapter 11). The influences of a system are nan if its score is undefined without one of the
+        items.
         """
         matrix = matrix.by_unit
         sign, n = -1.0 if matrix.lower_is_better else 1.0, matrix.n_units
@@ -151,7 +152,7 @@ class Influences:
     def centred_squares(self) -> Floats:
         """Squared differences of two systems' influences, about the mean of each stratum.
 
-        They are summed over items or clusters, as in `squares`. Shape: [systems, systems].
+        The squares are summed over items or clusters. Shape: [systems, systems].
         """
         squares = self.squares.copy()
         for units in self.units_by_stratum:
@@ -206,7 +207,7 @@ class JointErrors(ABC):
     def squared_errors(self) -> Floats:
         """Squared standard errors of the observed differences, [systems, systems].
 
-        They are 0 for constant differences.
+        The error is 0 if the difference of two systems is the same in every item.
         """
 
     @abstractmethod
@@ -230,7 +231,7 @@ class JointErrors(ABC):
     def observed(self) -> Floats:
         """Observed differences divided by their standard errors, [systems, systems].
 
-        They are 0 for constant differences.
+        The value is 0 if the difference of two systems is the same in every item.
         """
         squared = self.squared_errors
         return np.divide(self.influences.differences, np.sqrt(squared), out=np.zeros_like(squared), where=squared > 0)
@@ -598,8 +599,8 @@ class _Family:
     def find_critical(self, alpha: float) -> float:
         """Return the difference above which a pair is significant, in standard errors.
 
-        It holds simultaneously for all pairs. The step-down procedure removes significant groups of pairs and repeats
-        until no further group is significant.
+        This limit holds simultaneously for all pairs. The step-down procedure removes significant groups of pairs and
+        repeats until no further group is significant.
         """
         remaining = np.maximum.accumulate(self.largest[:, ::-1], axis=1)[:, ::-1]
         n_significant = 0
@@ -614,7 +615,7 @@ class _Family:
 def _distinguish(observed: Floats, errors: Floats, alpha: float) -> tuple[Flags, Flags]:
     """Return the other systems that one system significantly wins or loses against.
 
-    It is a step-down procedure over the pairs of this system.
+    The pairs of this system are tested by a step-down procedure.
 
     Args:
         observed: Differences of this system to all systems, divided by their standard errors, [systems].

@@ -141,7 +141,7 @@ _PAIRS = """
 def results_digest(connection: Connection, comparison_id: int, prefix: str = "") -> str:
     """Return a digest of all results of a comparison.
 
-    It covers settings, pairs, ranking and overall test.
+    The digest covers settings, pairs, ranking and overall test.
 
     Args:
         connection: Connection to the registry.

@@ -244,8 +244,7 @@ def _find_detail(kind: str, stored: tuple[Any, ...], expected: tuple[Any, ...]) 
 def _is_same_statement(kind: str, *definitions: tuple[Any, ...]) -> bool:
     """Return True if two definitions of a view or macro have equal syntax trees.
 
-    Their texts may still differ, because DuckDB reformats a statement when it stores it, and each version of DuckDB
-    does so in another way.
+    The texts of equal definitions can differ, because each version of DuckDB formats stored statements in another way.
     """
     if kind not in ("view", "macro"):
         return False

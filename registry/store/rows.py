@@ -40,7 +40,7 @@ Columns = Mapping[str, NDArray[Any] | Coded | int | float | bool]
 def get_driver(connection: Connection) -> Any:
     """Return DuckDB's own connection inside an SQLAlchemy connection.
 
-    Both use the same transaction.
+    Both connections use the same transaction.
     """
     return connection.connection.driver_connection
 

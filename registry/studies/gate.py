@@ -32,7 +32,9 @@ _POWER = 0.8
 
 
 class Gate(BoardStudy):
-    """Test whether a candidate is good enough to replace a base system, by all criteria.
+    """Test whether a candidate is good enough to replace a base system.
+
+    The candidate must pass by every metric on every test set.
 
     Without a margin, the gate can fail or stay undecided, but only `--superior` lets it pass.
     """

@@ -150,7 +150,8 @@ def _correlate(statistics: Floats) -> float:
 def _warn(case: Case, rows: Sequence[Row], scored: Floats, items: JudgedItems) -> Iterator[Message]:
     """Warn if an automatic judge favours systems, or human scores are insufficient.
 
-    They are insufficient if they are few, are not a random sample of the items, or contain few errors of the judge.
+    Human scores are insufficient if they are few, are not a random sample of the items, or show few errors of the
+    judge.
     """
     alpha, matrix = case.request.significance.alpha, case.board.matrix
     names, sign = [row["system"] for row in rows], -1 if matrix.lower_is_better else 1

@@ -78,7 +78,7 @@ class Curve:
     def precision(self) -> Floats:
         """Share of the candidates in each n-best list that are correct, [cut-offs].
 
-        It is nan for an empty list.
+        The share is nan for an empty list.
         """
         shares: Floats = np.divide(self.right, self.accepted, out=np.full(len(self.n), np.nan),
                                    where=self.accepted > 0)
@@ -124,7 +124,7 @@ class Contest:
     def differs_up_to(self) -> int | None:
         """Largest list size n up to which all tests are significant in one direction.
 
-        It is None if the lists of the smallest size do not differ significantly.
+        The value is None if the lists of the smallest size do not differ significantly.
         """
         same = self.significant & (self.favours == self.favours[0])
         first = int(np.argmin(same)) if not same.all() else len(same)

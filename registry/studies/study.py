@@ -360,7 +360,7 @@ class BoardStudy(Study):
     def facet_attribute(self) -> str | None:
         """Item attribute, such as genre, whose values are compared instead of test sets.
 
-        It is None if test sets are compared.
+        The value is None if test sets are compared.
         """
         return None
 
@@ -450,7 +450,7 @@ def choose_keys(connection: Connection, task: TaskRow, request: Request, choice:
                 facet_attribute: str | None = None, every_facet: bool = False) -> list[BoardKey]:
     """Return the keys that identify the selected leaderboards of a task.
 
-    They are sorted by the metrics of the request.
+    The keys are sorted by the metrics of the request.
 
     Args:
         connection: Connection to the registry.

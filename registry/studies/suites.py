@@ -49,8 +49,8 @@ from registry.studies.study import BoardStudy, Case, Finding, Row, name_systems,
 class AveragedScore:
     """Function that computes the weighted mean of the scores of several test sets.
 
-    Its argument has sums of statistics, with the columns of all test sets side by side. Without weights all test sets
-    have the same weight.
+    The argument of the function has sums of statistics, with the columns of all test sets side by side. Without weights
+    all test sets have the same weight.
 
     Attributes:
         scores: The function that computes the score of each test set.
@@ -487,7 +487,7 @@ class _Averaging:
     def _rank(self, rows: Sequence[Row], members: Sequence[Member]) -> list[tuple[int | None, ...]]:
         """Return the rank, first and last possible rank, and cluster of every system.
 
-        They are None for systems that are not ranked.
+        The values are None for systems that are not ranked.
 
         Args:
             rows: The tested pairs.

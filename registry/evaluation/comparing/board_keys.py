@@ -128,7 +128,7 @@ class BoardKey:
     def digest(self, request: Request, *, is_random: bool = True) -> str:
         """Return the digest that identifies the comparison of these systems.
 
-        It is a digest of all data and settings on which the numbers of the comparison depend.
+        The digest is computed from all data and settings on which the numbers of the comparison depend.
 
         Args:
             request: The request.

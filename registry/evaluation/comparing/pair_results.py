@@ -364,7 +364,7 @@ class BoardIntervals:
     def test_intervals(self) -> Floats:
         """Confidence intervals of scores that the test itself computes, [systems, 2].
 
-        They are nan if the test computes none.
+        The values are nan if the test computes no intervals.
         """
         return self.results.test.score_intervals(self.results.board.matrix, self.results.request.settings)
 
@@ -377,7 +377,7 @@ class BoardIntervals:
     def scores(self) -> Floats:
         """Confidence intervals of scores, [systems, 2]; nan if undefined.
 
-        They come from the test, or else from another method, such as a closed form.
+        The intervals come from the test, or else from another method, such as a closed form.
         """
         if not self._lacks_method:
             return self.test_intervals

@@ -76,7 +76,7 @@ class Request:
     def alternative(self) -> str:
         """The alternative hypothesis: `two-sided`, `greater` or `observed`.
 
-        It is `observed` if the test chooses its direction by the observed difference.
+        `observed` means that a one-sided test takes its direction from the observed difference.
         """
         return OBSERVED if build_tests(self.significance)[0].is_one_sided else self.significance.alternative
 

@@ -373,7 +373,7 @@ class Diagnosis:
     def _get_task_text(self, value: Any) -> str:
         """Return the input text of an item, as JSON, from an answer or from the gold.
 
-        It is empty if the file format does not contain the text that systems get as input.
+        The result is empty if the file format does not contain the input.
         """
         text = self.reader.task_text(value)
         return "" if text is None else canonical_json(text)

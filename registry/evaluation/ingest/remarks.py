@@ -171,8 +171,8 @@ _FEW_LINES = 3  # lines; in shorter files a header cannot be recognised
 def find_header(entries: Sequence[Keyed], reader: Reader) -> Keyed | None:
     """Return the first row of a file of labels if it looks like a header of columns.
 
-    It looks like a header if no other row has the same label, and if it contains a usual name of a column or has the
-    only key without a digit. Without this check, a header that is also in the gold is scored as an item.
+    A row looks like a header if no other row has the same label, and if it contains a usual name of a column or is the
+    only row with a key without digits. Without this check, a header that is also in the gold is scored as an item.
 
     Args:
         entries: The rows of the file, as items or answers.

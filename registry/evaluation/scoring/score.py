@@ -313,7 +313,7 @@ def _work(items: list[Item], job: _SentJob) -> SubmissionStatistics | list[Input
 def digest_with_scorer(plain: str, scorer: Scorer) -> str:
     """Return a digest of a score that also depends on the code that computed it.
 
-    It is used if two versions of the code computed different scores from the same statistics.
+    Such a digest is necessary if two versions of the code computed different scores from the same statistics.
 
     Args:
         plain: The digest of the statistics.

@@ -208,7 +208,7 @@ def _verify_comparisons(connection: Connection) -> Iterator[Fault]:
 def find_purged_comparisons(connection: Connection) -> set[int]:
     """Return the ids of comparisons with a system of a purged team.
 
-    They cannot be repeated.
+    Such comparisons cannot be repeated, because the data of the team were deleted.
     """
     return set(connection.exec_driver_sql(
         "SELECT comparison_id FROM standing JOIN comparison USING (comparison_id) "

@@ -199,7 +199,7 @@ def verify_use(connection: Connection) -> Iterator[Fault]:
 def describe_parts(connection: Connection) -> Iterator[str]:
     """Yield a note if the database has intermediate results of unfinished studies.
 
-    They cannot be verified.
+    Such results cannot be verified.
     """
     if n := connection.exec_driver_sql("SELECT count(*) FROM study_part ANTI JOIN study USING (digest)").scalar_one():
         yield (f"{counted(n, 'part')} of unfinished studies cannot be verified; `verify` repeats finished "

@@ -160,7 +160,7 @@ def read_header(names: list[str], required: Collection[str], document: Document,
 def _suggest_no_header(names: Sequence[str], required: Collection[str], no_header: Sequence[str]) -> str:
     """Return options of the reader for a file that has no header.
 
-    They name the columns. The required columns are assumed to come first.
+    The options name the columns. The required columns are assumed to come first.
     """
     columns = [*required, *(f"column{n + 1}" for n in range(len(required), len(names)))]
     options = [*no_header, f"columns={json.dumps(columns, ensure_ascii=False)}"]

@@ -205,7 +205,7 @@ def decompress(content: bytes, most: int) -> bytes:
 def read_at_most(limit: int, read: Callable[[int], bytes]) -> bytes:
     """Read a file, but stop soon after a maximal size.
 
-    It is read in parts of 64 KiB, because a single large request would reserve the memory of the maximal size.
+    The file is read in parts of 64 KiB, because a single large request would reserve the memory of the maximal size.
 
     Args:
         limit: Maximal size in bytes. The result is longer if the file is larger.
@@ -549,7 +549,7 @@ class Document:
 def get_decompression_limit(content: bytes, trusted: int | None = None) -> int:
     """Return the maximal size to which a compressed file may decompress, in bytes.
 
-    It is `MAX_RATIO` times the size of the file, but at least `trusted` and at most `MAX_BYTES`.
+    The limit is `MAX_RATIO` times the size of the compressed file, but at least `trusted` and at most `MAX_BYTES`.
 
     Args:
         content: Content of the compressed file.

@@ -217,7 +217,7 @@ def check_form(path: Path) -> None:
 
 
 def shorten_names(names: Sequence[str], longest: int) -> list[str]:
-    """Shorten long names to `longest` characters so that they stay different, if possible.
+    """Shorten long names to `longest` characters, to different names if possible.
 
     The middle of a name is left out. If short names would be equal, the common beginning of the names is left out.
 

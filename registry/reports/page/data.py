@@ -134,7 +134,7 @@ def make_overview_row(board: Leaderboard, boards: Sequence[Leaderboard], page: s
 
 
 def describe_part(board: Leaderboard, boards: Sequence[Leaderboard], *, has_metric: bool = True) -> str:
-    """Describe how a leaderboard differs from others of its page: `F1, test set news`.
+    """Describe how a leaderboard differs from others on the page: `F1, test set news`.
 
     Args:
         board: The leaderboard.
@@ -524,7 +524,7 @@ LATEX = 1000  # larger boards have no LaTeX on the page
 def make_board_key(board: Leaderboard) -> str:
     """Return a digest that identifies the results of a leaderboard and their order.
 
-    It is computed from the leaderboard's signature and the names of its systems.
+    The digest is computed from the leaderboard's signature and the names of its systems.
     """
     return digest_lines([board.signature, *(standing.submission for standing in board.standings)])[-16:]
 

@@ -76,7 +76,7 @@ def make_policy(css: str, js: str, *, has_files: bool = False) -> str:
 def make_environment(package: str) -> Environment:
     """Return the Jinja environment for the templates of a Python package.
 
-    It escapes all values, and raises an error for undefined values.
+    The templates escape all values, and raise an error for undefined values.
     """
     environment = Environment(loader=PackageLoader(package, "templates"), autoescape=True, undefined=StrictUndefined,
                               trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)

@@ -196,7 +196,7 @@ def compute_effective_units_by_system(matrix: Matrix) -> Floats:
 def compute_kish_sizes(weights: Iterable[NDArray[Any]]) -> Floats:
     """Return Kish's effective sample size of each column of weights.
 
-    It is the squared sum of the weights divided by the sum of their squares, and nan if all weights are 0.
+    The size is the squared sum of the weights divided by the sum of their squares, and nan if all weights are 0.
 
     Args:
         weights: Blocks of rows; each row has the weights of one item or cluster, [units, columns].

@@ -167,7 +167,7 @@ class HalfSums:
     def compute_outside_bound(self, tilt: Floats, first: Ints, last: Ints, low: Ints, high: Ints) -> float:
         """Return a bound of the log probability that the random sum is outside a window.
 
-        It is Chernoff's bound under an exponential tilt.
+        This is Chernoff's bound under an exponential tilt.
 
         Args:
             tilt: The exponential tilt.
@@ -194,8 +194,8 @@ class HalfSums:
     def window(self, tilt: Floats, first: Ints, last: Ints) -> Floats:
         """Compute the probabilities of the random sum in a window, under a tilt.
 
-        They come from a Fourier transform. The probability outside the window is added to values inside it, modulo the
-        size of the transform.
+        The probabilities come from a Fourier transform. So the probability of values outside the window is added to
+        values inside it, modulo the size of the transform.
 
         Args:
             tilt: The exponential tilt.
@@ -482,13 +482,14 @@ class _Tail:
     def _find_likeliest(self, region: Region, run: tuple[int, int]) -> Floats:
         """Find the most probable boundary point by golden section over the rows.
 
-        It has the least rate function sup_t t.point - K(t). Any point gives the correct probability; one near the most
-        probable one avoids a loss of digits.
+        Any point gives the correct probability of the region, but a point near the most probable one avoids a loss of
+        digits.
 
         Args:
             region: The whole region.
             run: First and last of these rows.
         """
+        # The most probable point has the least rate function sup_t t.point - K(t).
         left, right = map(float, run)
 
         def boundary(row: float) -> Floats:

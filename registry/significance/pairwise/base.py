@@ -70,7 +70,7 @@ class PairTest(Value):
 
     @property
     def description(self) -> str:
-        """The test and its options in words for texts, such as `a paired permutation test`."""
+        """The test and its options in words, such as `a paired permutation test`."""
         return self.called or f"the test {self!r}"
 
     @property
@@ -100,7 +100,7 @@ class PairTest(Value):
     def work(self, observed: Observed, settings: Settings) -> float:  # noqa: ARG002
         """Estimate the cost of the exact p-value of a pair, in additions.
 
-        It is infinite if the p-value is simulated, and about 0 if the computation is cheap.
+        The cost is infinite if the p-value is simulated, and about 0 if the computation is cheap.
 
         Args:
             observed: The pair of systems.
@@ -209,7 +209,7 @@ class PairTest(Value):
     def score_intervals(self, matrix: Matrix, settings: Settings) -> Floats:  # noqa: ARG002
         """Return the confidence intervals of the scores of all systems, [systems, 2].
 
-        They are nan if the test does not compute intervals of scores.
+        The intervals are nan if the test does not compute intervals of scores.
         """
         return np.full((matrix.statistics.shape[1], 2), np.nan)
 

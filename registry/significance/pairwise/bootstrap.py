@@ -139,7 +139,7 @@ class Bootstrap(PairTest):
     def score_intervals(self, matrix: Matrix, settings: Settings) -> Floats:
         """Return percentile intervals of the scores, [systems, 2].
 
-        They use the same resamples as the tests.
+        The intervals use the same resamples as the tests of pairs.
         """
         matrix = matrix.by_unit
         if resampling_refusal(matrix):

@@ -65,9 +65,9 @@ def fisher_exact(table: Sequence[Sequence[int]], alternative: Alternative = "two
 def fisher_tail(table: Sequence[Sequence[int]], alternative: Alternative = "two-sided", rule: Rule = "point") -> Tail:
     """Return the p-value of Fisher's test of a 2 x 2 table, to 10 digits.
 
-    It equals `fisher_exact`, but is fast enough for thousands of large tables. Small tables are counted in whole
-    numbers, so that p = alpha is exact. For large tables, the logarithms of the probabilities are summed. If two
-    probabilities are nearly equal, whole numbers decide which one is larger.
+    The result equals that of `fisher_exact`, but the computation is fast enough for thousands of large tables. Small
+    tables are counted in whole numbers, so that p = alpha is exact. For large tables, the logarithms of the
+    probabilities are summed. If two probabilities are nearly equal, whole numbers decide which one is larger.
     """
     (a, b), (c, d) = ((int(n) for n in row) for row in table)
     if a + b + c + d <= _SMALL:
@@ -129,7 +129,8 @@ def _log_sum(logs: Floats) -> float:
 class Fisher(PairTest):
     """Fisher's test of the precision of the answers that only one system gives.
 
-    It compares two sets of candidates: D1 are those that only system A accepts, D2 those that only system B accepts.
+    The test compares two sets of candidates: D1 are those that only system A accepts, D2 those that only system B
+    accepts.
 
     Attributes:
         rule: Definition of the two-sided p-value. `point`: the sum over all tables that are at most as likely as the
@@ -148,7 +149,7 @@ class Fisher(PairTest):
     def own_refusal(self, matrix: Matrix) -> str | None:
         """Return the reason why the test does not apply; None if it does.
 
-        It does not apply to scores other than precision, or if every system gives one answer per item.
+        The test does not apply to scores other than precision, or if every system gives one answer per item.
         """
         if matrix.family != "prf" or matrix.quotient != PRECISION:
             return ("fisher supports only the precision of candidates that systems accept or reject; use --test "
@@ -408,8 +409,8 @@ class ChiSquared(_Proportions):
     def compare_samples(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:  # noqa: ARG002
         """Compute the p-value of Pearson's chi-squared statistic.
 
-        It comes from the signed root of the statistic, which is the z value with a common proportion of both systems.
-        Yates's correction subtracts 1/2 from each deviation.
+        The p-value comes from the signed root of the statistic, which is the z value with a common proportion of both
+        systems. Yates's correction subtracts 1/2 from each deviation.
         """
         z = self.z(o, pooled=True)
         if math.isnan(z):

@@ -61,7 +61,7 @@ class Sign(PairTest):
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
         """Count the items (or clusters) that favour either system.
 
-        Those with an undefined score are ignored.
+        Items with an undefined score are ignored.
         """
         if self.tie < 0.5 and np.isin(additive(pairs.matrix).unit_scores(), (0, 1)).all():
             for_a, for_b = _count_favoured(pairs)
@@ -215,7 +215,7 @@ class MatchedT(PairTest):
     def gives_intervals(self, matrix: Matrix) -> bool:
         """Return True if the test computes confidence intervals of differences.
 
-        It does if the scores of the systems are means of the scores of items or clusters.
+        The test does so if the scores of the systems are means of the scores of items or clusters.
         """
         return matrix.is_mean
 
@@ -266,7 +266,7 @@ class Bounded(PairTest):
     def own_refusal(self, matrix: Matrix) -> str | None:
         """Return the reason why the test does not apply; None if it does.
 
-        It requires scores with two bounds, and means with the same denominators for all systems.
+        The test requires scores with a lower and an upper bound, and means with the same denominators for all systems.
         """
         if matrix.quotient is None or len(set(matrix.denominator_groups.tolist())) > 1:
             return ("bounded supports only means with the same denominator for all systems; use --test permutation or "
@@ -289,7 +289,7 @@ class Bounded(PairTest):
 def scale_differences(matrix: Matrix, pair: tuple[int, int]) -> Floats:
     """Return the differences of two systems in single items, scaled to [-1, 1].
 
-    They are shares of the largest possible difference, [units]; units are items or clusters.
+    The results are shares of the largest possible difference, [units]; units are items or clusters.
     """
     numerators, denominators = matrix.parts_of(pair)
     width = matrix.score_range[1] - matrix.score_range[0]

@@ -262,7 +262,7 @@ class ResponsePermutation(PairTest):
     def own_refusal(self, matrix: Matrix) -> str | None:
         """Return the reason why the test does not apply; None if it does.
 
-        It does not apply to averages over runs, or to scores other than precision, recall and F-scores.
+        The test does not apply to averages over runs, or to scores other than precision, recall and F-scores.
         """
         if matrix.multiple > 1 or matrix.runs is not None:
             return ("response-permutation permutes single responses, but the scores are averages over runs; use --test "

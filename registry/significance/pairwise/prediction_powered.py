@@ -61,7 +61,7 @@ class PredictionPowered(PairTest):
     def own_refusal(self, matrix: Matrix) -> str | None:
         """Return the reason why the test does not apply; None if it does.
 
-        It does not apply to items without scores of a judge, or to averages over runs.
+        The test does not apply to items without scores of a judge, or to averages over runs.
         """
         if matrix.judged is None:
             return (f"{self.name} supports only means of judged items (JudgedMean); use --test permutation or --test "
@@ -94,7 +94,7 @@ class PredictionPowered(PairTest):
     def score_intervals(self, matrix: Matrix, settings: Settings) -> Floats:
         """Return the confidence intervals of the scores, [systems, 2].
 
-        They come from standard errors, or from resamples for the variant `bootstrap`.
+        The intervals come from standard errors, or from resamples for the variant `bootstrap`.
         """
         if self.variant == "bootstrap":
             return Bootstrap().score_intervals(matrix, settings)

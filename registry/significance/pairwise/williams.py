@@ -135,7 +135,7 @@ class Steiger(_SharedGold):
     def statistic(self, r_a: Floats, r_b: Floats, r_ab: Floats, n: int) -> Floats:
         """Return Steiger's Z1*, which is standard normal under the null hypothesis.
 
-        It uses the mean of both correlations. Equation 10 of the paper lacks brackets in print.
+        The covariance is computed at the mean of both correlations. Equation 10 of the paper lacks brackets in print.
         """
         square = ((r_a + r_b) / 2) ** 2
         covariance = (r_ab * (1 - 2 * square) - square / 2 * (1 - 2 * square - r_ab**2)) / (1 - square) ** 2

@@ -293,8 +293,8 @@ class Stopping:
     def more_draws(self, resamples: int, least: float) -> int:
         """Return the next number of resamples for pairs that need more.
 
-        It is the number that the smallest p-value needs, but at most ten times the previous number. It is 1, 2 or 5
-        times a power of ten, so that leaderboards share results.
+        The next number is the one that the smallest p-value needs, but at most ten times the previous number. All
+        numbers are 1, 2 or 5 times a power of ten, so that leaderboards can share results.
 
         Args:
             resamples: Previous number of resamples.

@@ -388,7 +388,7 @@ class _Differences:
     def compute_limits(self, steps: Steps, rank: int) -> Limits:
         """Return the limits that decide which rounded differences are extreme.
 
-        They allow for rounding: the error of each score is at most half a step.
+        The limits allow for rounding: the error of each score is at most half a step.
         """
         slack = (steps.size * (1 + 2.0**-20) + steps.error[self.a] + steps.error[self.b]
                  + _ERROR * np.abs(self.observed))

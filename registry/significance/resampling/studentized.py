@@ -113,7 +113,7 @@ class Studentized:
     def bars(self) -> Floats:
         """Return the limits from which permuted differences count as extreme, [pairs].
 
-        They are the observed studentized differences, minus a tolerance for rounding errors.
+        The limits are the observed studentized differences, minus a tolerance for rounding errors.
         """
         bars = self.extremity(*self.compute_observed())
         return bars - TOLERANCE * np.abs(np.where(np.isfinite(bars), bars, 0))
