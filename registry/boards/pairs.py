@@ -35,9 +35,8 @@ class PairDetails:
     Attributes:
         n_units: The number of units, such as items.
         n_discordant: The number of units in which the statistics of the systems differ.
-        for_a, for_b: The numbers of units that favour A, or B: if the systems exchanged their results in such a unit,
-            the difference would change in favour of the other system. 0 if the score is not a function of sums over
-            units.
+        for_a, for_b: The numbers of units with a result in favour of A, and of B. Both are 0 if the score is not
+            computed from sums over units.
         detectable: The smallest true difference that a two-sided test at the board's alpha, without correction, detects
             with a power of `POWER`; None if no difference can be detected.
     """

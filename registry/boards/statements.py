@@ -200,8 +200,8 @@ def make_statements(comparison: Comparison, runs: Sequence[int], pairs: Decision
         comparison: The comparison.
         runs: The number of runs of each system.
         pairs: The test results.
-        share: The share of alpha for boards with the same items (`StoredFamily.compute_share`). It only matters for
-            corrections by joint resamples.
+        share: The share of alpha that the boards with the same items have. It only matters for corrections by joint
+            resamples.
         ranks: The kind of rank ranges to show.
         request: The recorded request of the comparison as JSON. Its `chance_codes` are the codes of messages that are
             left out, because so few pairs have them that chance explains them.

@@ -226,8 +226,7 @@ def signs(first: Floats, second: Floats, index: int) -> NDArray[np.int8]:
 def sum_quadratic_form(rows: NDArray[np.int8], weights: NDArray[Any], index: int) -> Floats:
     """Compute the contribution of some rows of a matrix M to a quadratic form w' M w.
 
-    M is an upper triangular matrix. Only the last sum can be too large for single precision, so it uses double
-    precision.
+    M is an upper triangular matrix. The last sum uses double precision.
 
     Args:
         rows: The rows of M from `index` on, without the columns before `index`.

@@ -99,15 +99,16 @@ class CrossedPair:
                 yield Source(axes, side, 0.0 if is_rounding else squared, degrees)
 
     def bounds(self, over: Iterable[int]) -> list[Source]:
-        """Return sources of error whose sum is at least the squared error.
+        """Divide the squared error into few sources, whose sum is not smaller.
 
-        Each random factor is one source together with all its interactions, because its few degrees of freedom hold for
-        all of them together. So interactions of two factors are counted twice. The remaining contribution of the items
-        is another source. The sum is at least the contribution of the items alone.
+        Each random factor, such as the runs, is one source together with all its interactions. So the interaction of
+        two factors is counted for both. The items are one more source.
 
         Args:
             over: The axes whose levels are a random sample.
         """
+        # A factor and its interactions are one source, because the few degrees of freedom of the factor hold for all of
+        # them together. The sum is at least the contribution of the items alone.
         random = tuple(over)
         factors = [axis for axis in random if axis]
         sources = [Source((axis,), side, squared, degrees) for axis in factors
@@ -218,13 +219,15 @@ def explain_crossing_refusal(matrix: Matrix) -> Message | None:
 def cross_runs(matrix: Matrix) -> Crossing:
     """Arrange the runs of all systems by item and by factors such as seed and prompt.
 
-    Each cell of a table has its deviation from the score of the system. If the score is a quotient F of sums of n and
-    d, the deviation is (n - F d) / (mean of d). Otherwise it comes from the jackknife, the score without the cell.
-    Undefined deviations are nan.
+    A cell of a table is one item in one run. Its value says how much the cell moves the score of the system, as a
+    deviation from this score; nan if undefined.
 
     Args:
-        matrix: Statistics of the runs, with items or clusters as rows; `explain_crossing_refusal` returns None for it.
+        matrix: Statistics of the runs, with items or clusters as rows; every combination of the factors must occur
+            once.
     """
+    # If the score is a quotient F of sums of n and d, the deviation is (n - F d) / (mean of d). Otherwise it comes from
+    # the jackknife: the score without the cell.
     assert matrix.runs is not None
     factors, tables = _factors(matrix), [_table(matrix, runs) for runs in matrix.runs]
     for system, runs in enumerate(matrix.factors or ()):

@@ -169,9 +169,10 @@ def _log_mass(m: Ints, n: Ints) -> Floats:
 
 
 def _times_log(count: Ints, n: Ints) -> tuple[Floats, Floats]:
-    """Return count * log(2 count / n) with extra precision, as a sum of two numbers.
+    """Return count * log(2 count / n) more precisely than a float, as two numbers.
 
-    The first number is exact, a multiple of 1 / `_GRID`; the second one is the remainder. Both are 0 if the count is 0.
+    The sum of the two numbers is the result. The first one is exact, a multiple of 1 / `_GRID`; the second one is the
+    remainder. Both are 0 if the count is 0.
     """
     grid, rest = _tabulate_logarithms()
     c, total = np.maximum(count, 1), np.maximum(n, 1).astype(np.float64)

@@ -481,9 +481,8 @@ def draw_differences(matrix: Matrix, pairs: Sequence[Pair], settings: Settings, 
 
     All pairs share the resamples, so the adjustment has more power than Holm's correction if pairs are dependent. A
     permutation selects the same units (items or clusters) for all pairs, and swaps only the two systems of each pair.
-    The observed difference is subtracted from each difference in a bootstrap. Differences within the tolerance of the
-    tests are ties. Quotients are not compared as fractions, so F-scores that differ by less than the tolerance are tied
-    as well.
+    The observed difference is subtracted from each difference in a bootstrap. Differences within a small tolerance are
+    ties.
 
     Args:
         matrix: Statistics of all systems.

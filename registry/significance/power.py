@@ -314,9 +314,10 @@ def solve_latent_correlation(first: float, second: float, correlation: float) ->
 def _both_below(h: float, k: float, rho: float) -> float:
     """Return P(X < h and Y < k) of standard normal variables with correlation `rho`.
 
-    The derivative by the correlation is the density at (h, k) (Plackett 1954). With rho = sin t the root in the density
-    cancels, and 64 nodes between 0 and t leave an error below 1e-12, except for correlations within 1e-3 of 1.
+    The error is below 1e-12, except for correlations within 1e-3 of 1.
     """
+    # The derivative by the correlation is the density at (h, k) (Plackett 1954). With rho = sin t the root in the
+    # density cancels, and 64 nodes between 0 and t are sufficient.
     from scipy.special import ndtr
 
     nodes, weights = np.polynomial.legendre.leggauss(64)

@@ -366,9 +366,8 @@ class RankSets:
     The best system has rank 1. Each statement has the level 1 - alpha.
 
     Attributes:
-        low, high: Simultaneous bounds of all ranks, [systems]. A tied system has all ranks of the tie: from 1 + the
-            number of better systems to n - the number of worse systems. All systems that are truly among the best t,
-            ties included, have a `low` of at most t.
+        low, high: Simultaneous bounds of all ranks, [systems]. Equally good systems share all ranks of their tie. All
+            systems that are truly among the best t, ties included, have a `low` of at most t.
         marginal_low, marginal_high: Bounds of the rank of each system separately, [systems].
         wins: Whether the first system is significantly better than the second, simultaneously for all pairs, [systems,
             systems].

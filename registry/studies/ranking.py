@@ -553,10 +553,12 @@ def format_significant(contest: Contest) -> str:
 def _warn_of_coarse(variations: Sequence[Variation]) -> Iterator[Message]:
     """Warn if precisions have too few possible values for a test of normality.
 
-    A precision is a share of a number of candidates, so its distribution function has steps. A step is up to 0.4 / s
-    high, if s is the binomial standard deviation of the number of correct candidates. The normal distribution function,
-    which is smooth, differs by half a step. The Kolmogorov-Smirnov test allows only 1.36 / sqrt(repetitions) at 5 %.
+    A precision is a share of a number of candidates, so its distribution function has steps. With many repetitions, a
+    Kolmogorov-Smirnov test would reject normality only because of these steps.
     """
+    # A step is up to 0.4 / s high, if s is the binomial standard deviation of the number of correct candidates. The
+    # normal distribution function, which is smooth, differs by half a step. The test allows only 1.36 /
+    # sqrt(repetitions) at 5 %.
     systems = [variation.system for variation in variations
                if variation.repetitions > (_MAX_REPETITIONS_PER_VARIANCE * variation.accepted * variation.precision
                                            * (1 - variation.precision))]

@@ -177,8 +177,8 @@ def select_borderline(gains: Gains, alpha: float, width: float) -> Gains:
 def select_near(gains: Gains) -> Gains:
     """Return the pairs of systems that differ by about their critical gain.
 
-    The critical gain is the difference that would be just significant. A gain is near it between a fourth of it and
-    four times as much.
+    The critical gain is the difference that would be just significant. A gain is near if it is between a fourth of the
+    critical gain and four times the critical gain.
     """
     return gains.select((gains.critical < FAR * gains.gain) & (gains.gain < FAR * gains.critical))
 

@@ -162,9 +162,8 @@ def _differences_elsewhere(pairs: SystemPairs, rare: Flags) -> Floats:
 def _depend_on(pairs: SystemPairs, sums: Floats, rare: Flags) -> Flags:
     """Flag pairs of systems with a score that depends on few items of rare classes.
 
-    This happens if the score averages over classes: without the rare classes the score of a system changes, but
-    doubling their counts changes neither score. The rarest class alone is not sufficient, because it may be absent from
-    the gold, or ignored by the metric.
+    This happens if the score is an average over classes. To find out, the scores are computed again without the rare
+    classes, which must change a score, and with twice their counts, which must change neither score.
 
     Args:
         pairs: Pairs of systems.
@@ -174,6 +173,7 @@ def _depend_on(pairs: SystemPairs, sums: Floats, rare: Flags) -> Flags:
     Returns:
         Flags, [pairs].
     """
+    # The rarest class alone is not sufficient, because it may be absent from the gold, or ignored by the metric.
     score, columns = additive(pairs.matrix).score, np.repeat(rare, 3)
     with np.errstate(invalid="ignore"):  # impossible counts: MCC may take the root of a negative number
         scores, without, twice = (score(np.where(columns, times * sums, sums)) for times in (1, 0, 2))

@@ -222,10 +222,7 @@ class HalfSums:
     def _find_loud(self, variances: Floats, turns: _HalfTurns) -> tuple[Ints, Ints, Floats]:
         """Find the frequencies at which the Fourier transform is not negligible.
 
-        There are few such frequencies, unless the window is hardly wider than the range of the random sum. The modulus
-        of the transform is a product over the vectors. Vectors along an axis exclude whole rows or columns of
-        frequencies. Among the other vectors, those with the largest variances exclude most of the remaining
-        frequencies.
+        Usually few frequencies remain, so that the transform is fast.
 
         Args:
             variances: Variance of b_i for each vector, [vectors].
@@ -234,6 +231,9 @@ class HalfSums:
         Returns:
             Rows, columns and log modulus of these frequencies.
         """
+        # Few frequencies remain unless the window is hardly wider than the range of the random sum. The modulus of the
+        # transform is a product over the vectors. Vectors along an axis exclude whole rows or columns of frequencies.
+        # Among the other vectors, those with the largest variances exclude most of the remaining frequencies.
         loud, moduli = [], []
         for axis, size in enumerate((turns.sides[0], turns.sides[1] // 2 + 1)):
             modulus = np.zeros(size)

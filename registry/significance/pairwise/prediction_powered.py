@@ -34,9 +34,9 @@ _FEWEST = 4  # least number of units that people scored: t then has two degrees 
 class PredictionPowered(PairTest):
     """Test of means of judged items: people's difference, corrected by a judge.
 
-    An automatic judge scores all items, and people score some of them. The slope is the weight of the judge's scores.
-    It is the best one for each pair, so this difference is not the difference of the two scores, which have one slope
-    each. It has a smaller error.
+    An automatic judge scores all items, and people score some of them. The slope, the weight of the judge's scores, is
+    chosen for each pair so that the difference has the smallest error. So the tested difference can differ a little
+    from the difference of the two scores, which have their own slopes.
 
     Attributes:
         variant: `t`: the t-test, with degrees of freedom from the number of items or clusters that people scored.

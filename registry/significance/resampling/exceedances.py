@@ -266,10 +266,9 @@ _MARGIN = 1.2  # factor of additional resamples, because the p-value has an erro
 class Stopping:
     """Rule that decides which p-values need more resamples.
 
-    A p-value needs more if its Monte-Carlo error leaves the decision open. If a precise p-value is still not clearly
-    above or below its level, it may count as equal to the level: to halve the distance that can be decided takes four
-    times as many resamples. With c extreme resamples the relative standard error of a p-value is 1 / sqrt(c); Besag and
-    Clifford (1991) also stop by c.
+    A p-value needs more resamples if its Monte-Carlo error leaves open whether it is significant. The resampling stops
+    if the p-value is precise enough, even if it is still not clearly above or below its level. With c extreme resamples
+    the relative standard error of a p-value is 1 / sqrt(c); Besag and Clifford (1991) also stop by c.
 
     Attributes:
         most: Largest number of resamples of a p-value.
@@ -323,9 +322,8 @@ def dual_interval(d: Floats | float, reach: Floats, bar: Floats | float, toleran
                   alternative: Alternative) -> tuple[Floats, Floats]:
     """Return confidence intervals that exclude 0 if and only if p is significant.
 
-    The p-value is (c + 1) / (R + 1), for c of R resamples at least as extreme as the observed difference, and is
-    compared with 1 - confidence. The extremity of a difference says how strongly it contradicts the null hypothesis,
-    for example |difference|.
+    The test is significant if its p-value is at most 1 - confidence. The p-value comes from bootstrap resamples. The
+    extremity of a difference says how strongly it contradicts the null hypothesis, for example |difference|.
 
     Args:
         d: Observed differences, [pairs].

@@ -42,7 +42,7 @@ class Limits:
     interval, the difference with a certain rank among the sorted differences is requested as well.
 
     Attributes:
-        pairs: The system that is subtracted from, and the system that is subtracted, [pairs, 2].
+        pairs: Indices of the systems A and B whose difference A - B is computed, [pairs, 2].
         absolute: True if the signs of differences are ignored.
         low, high: Limits, [pairs]. A difference below `low` is not extreme, a difference above `high` is extreme, and
             others are doubtful.
