@@ -220,9 +220,10 @@ def submit(
     from registry.boards.submissions import describe_places
     from registry.evaluation.ingest.apply import submit as store_submission
     from registry.evaluation.ingest.context import Ingest
-    from registry.evaluation.ingest.declared import build_submission, natural_key
+    from registry.evaluation.ingest.declared import build_submission
     from registry.evaluation.resolve import resolve_stored
     from registry.manifest import make_submit
+    from registry.manifest.naming import natural_key
     from registry.pipeline import Job, describe_applied, evaluate
     from registry.readers import Document
     from registry.store import catalog

@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 CODABENCH = "codabench"  # the kind of import that adds submissions to a stored task, instead of making a task
 
 Systems = Annotated[list[Path], typer.Argument(metavar="SYSTEM...", help=(
-    "The systems' files, their folder, or a pattern such as '{team}/{run}.tsv'; without --gold also one table with all "
-    "systems, or logs of a program."))]
+    "The systems' files, their folder, or a pattern such as '{team}/{system}.tsv'; without --gold also one table with "
+    "all systems, or logs of a program."))]
 Gold = Annotated[str | None, typer.Option("--gold", metavar="GOLD", help=(
     "The file of correct answers; in a table with all systems, its column."))]
 Item = Annotated[list[str] | None, typer.Option("--item", metavar="COLUMN", help=(

@@ -48,8 +48,8 @@ from registry.importers.base import (
     to_score,
 )
 from registry.manifest import Manifest
-from registry.manifest.fields import FACTORS
 from registry.manifest.folder import TaskFolder, json_lines
+from registry.manifest.patterns import FACTORS
 from registry.metrics import METRICS, ConfusionMetric, CorrelationMetric, Metric
 from registry.readers import Document
 from registry.significance import TESTS

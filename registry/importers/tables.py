@@ -23,9 +23,9 @@ from registry.importers.base import (
     find_files,
     make_title,
 )
-from registry.manifest.fields import BRACES, list_captures
 from registry.manifest.folder import TaskFolder
 from registry.manifest.naming import name_files, split_model
+from registry.manifest.patterns import BRACES, list_captures
 from registry.readers import Document, Scores
 from registry.readers.parsing.delimited import Separator, TextFormat, read_cells, read_header
 from registry.readers.parsing.fast_tables import MAGIC, Syntax, read_parquet_head

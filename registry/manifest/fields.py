@@ -21,11 +21,6 @@ Missing = Annotated[MissingPolicy, Field(strict=False)]  # TOML has texts
 Kind = Literal["primary", "contrastive", "baseline"]
 
 _SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-# captures in a pattern of files, such as `{team}/{system}.{run}.tsv`
-BRACES = re.compile(r"\{([^{}]*)\}")
-COMPOSED = ("team", "system", "version", "test_set", "track")  # keys of [[submit]] whose value may contain captures
-# captures that distinguish replicates of one submission; all but `run` have the same meaning for all systems
-FACTORS = ("run", "prompt", "annotator", "seed")
 
 
 class ContradictionsError(ValueError):
@@ -94,15 +89,6 @@ def check_attribute(value: Any) -> Any:
     if not isinstance(value, str | int | float) or (isinstance(value, float) and not math.isfinite(value)):
         raise ValueError(f"is {value!r}; expected text, a finite number, true or false")
     return value
-
-
-def list_captures(text: str) -> list[str]:
-    """Return the names in braces in a pattern of files, in their order.
-
-    >>> list_captures("{team}/{system}.{run}.tsv")
-    ['team', 'system', 'run']
-    """
-    return BRACES.findall(text)
 
 
 def make_validator(expected: str, is_valid: Callable[[float], bool]) -> AfterValidator:

@@ -108,5 +108,10 @@ def name_files(names: Iterable[str]) -> dict[str, str]:
     return files
 
 
+def natural_key(text: str) -> list[tuple[int, int, str]]:
+    """Return a key that sorts names by the numbers in them: `v9` before `v10`."""
+    return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in re.split(r"(\d+)", text)]
+
+
 def _spell_plus(name: str) -> str:
     return re.sub(r"\++$", lambda match: "plus" * len(match[0]), name)  # HumanEval+ is not HumanEval

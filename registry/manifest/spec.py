@@ -40,10 +40,10 @@ from registry.manifest.fields import (
     check_resamples,
     check_system,
     is_active,
-    list_captures,
     make_validator,
     to_whole,
 )
+from registry.manifest.patterns import list_captures
 from registry.missing import MissingPolicy
 from registry.submission_fields import declarable_texts
 

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
-from registry.errors import InputError, counted, listed
+from registry.errors import InputError, counted, listed, suggest
 from registry.importers.base import find_files
 from registry.manifest.naming import make_name
+from registry.manifest.patterns import CAPTURES, FACTORS, assign_names, find_matches, list_captures
 from registry.quick.plan import QuestionError, option
 
 GOLD_NAME = re.compile(r"(?<![a-z])(gold|truth|references?|ref|keys?|qrels?|labels|solution|test)(?![a-z])", re.I)
 _NO_OUTPUT = (".md", ".py", ".toml", ".xml", ".html", ".pdf", ".duckdb", ".lock", ".sh", ".rst", ".log")
-_SAID = re.compile(r"[_-](pred|preds|prediction|predictions|outputs?|results?|hyps?|answers|submission)$", re.I)
+_SAID = ("preds?|predictions?|outputs?|results?|hyps?|hypothes[ei]s|answers?|responses?|generations?|submissions?|"
+         "scores?|samples")  # words that say what a file is, not whose
+_SAID_LAST = re.compile(rf"[_-]({_SAID})$", re.I)
+_SAID_FIRST = re.compile(rf"^({_SAID})[_-](?!\d+$)", re.I)
 _RUN = re.compile(r"(.*?)[._/-]?(?:seed|run|fold)[._-]?([0-9]+)", re.I)
-_FIELD = re.compile(r"\{([a-z_]+)\}")
-_FIELDS = ("team", "system", "model", "run", "benchmark")
 _ENDINGS = frozenset((
     ".bio", ".conll", ".conllu", ".csv", ".gz", ".hyp", ".iob", ".json", ".jsonl", ".key", ".labels", ".ndjson",
     ".out", ".parquet", ".pred", ".predictions", ".preds", ".res", ".run", ".tags", ".talp", ".trec", ".tsv", ".txt"))
@@ -26,12 +29,20 @@ _ENDINGS = frozenset((
 class NamedFile(NamedTuple):
     """File with the name of its system.
 
-    `benchmark` is the name of the test set if the user's pattern of files has the field {benchmark}; otherwise empty.
+    Attributes:
+        name: The name, which no other file of the test set has.
+        path: The file.
+        names: If a pattern matches the file, the names that its path contains, such as `system` and `version`.
     """
 
     name: str
     path: Path
-    benchmark: str = ""
+    names: Mapping[str, str] = MappingProxyType({})
+
+    @property
+    def test_set(self) -> str:
+        """Name of the test set; empty if no pattern names it."""
+        return self.names.get("test_set", "")
 
 
 class Files(NamedTuple):
@@ -53,7 +64,7 @@ class Runs(NamedTuple):
     systems: dict[str, str]
 
 
-def find_systems(paths: Sequence[Path], gold: Path | None) -> Files:
+def find_systems(paths: Sequence[Path], gold: Path | None, is_gold: Callable[[Path], bool]) -> Files:
     """Find the files of systems in the paths that a user names.
 
     A path is a file, a folder, or a pattern such as `{team}/{run}.tsv`. A folder has one file per system, or one folder
@@ -61,7 +72,8 @@ def find_systems(paths: Sequence[Path], gold: Path | None) -> Files:
 
     Args:
         paths: The paths.
-        gold: The gold file, which is not a system unless the user names it as one.
+        gold: The gold file, or the pattern of gold files; None if the user names none.
+        is_gold: Function that returns True for a gold file that is not a system, too.
 
     Raises:
         InputError: No file is found, two systems have the same name, or a pattern is invalid.
@@ -71,11 +83,17 @@ def find_systems(paths: Sequence[Path], gold: Path | None) -> Files:
     plain: list[Path] = []
     notes: list[str] = []
     for path in paths:
-        if _FIELD.search(str(path)) and not path.exists():
-            named += _match_pattern(path)
+        if is_pattern(path):
+            files, ambiguous = _match_pattern(path)
+            systems = [entry for entry in files if not is_gold(entry.path)]
+            named += [entry for entry in systems if entry.names]
+            plain += [entry.path for entry in systems if not entry.names]
+            notes += ambiguous
+            notes += [f"{entry.path} is the gold and has no answers of {entry.name!r}" for entry in files
+                      if entry not in systems and not GOLD_NAME.search(entry.name)]
         elif path.is_dir():
-            files, left_out = _list_folder(path, gold)
-            plain += [entry for entry in files if gold is None or entry.resolve() != gold.resolve()]
+            listed_files, left_out = _list_folder(path, gold)
+            plain += [entry for entry in listed_files if not is_gold(entry)]
             notes += left_out
         else:
             plain.append(path)
@@ -83,7 +101,7 @@ def find_systems(paths: Sequence[Path], gold: Path | None) -> Files:
     notes += dict.fromkeys(note for entry in named for note in _describe_renamed(entry))
     seen: dict[tuple[str, str], Path] = {}
     for entry in named:
-        first = seen.setdefault((entry.name, entry.benchmark), entry.path)
+        first = seen.setdefault((entry.name, entry.test_set), entry.path)
         if first is not entry.path:
             raise InputError(f"this system would get the name {entry.name!r}, like {first}; rename one of the two "
                              "files",
@@ -95,51 +113,68 @@ def find_systems(paths: Sequence[Path], gold: Path | None) -> Files:
 
 def _describe_renamed(named: NamedFile) -> Iterator[str]:
     """Yield a sentence for each name that `make_name` changed."""
-    for name in named.name.split("/"):
+    for name in named.names.values() or (named.name,):
         original = re.search(re.escape(name).replace("_", "[_@]"), str(named.path))
         if original is not None and original[0] != name:
             yield f"{original[0]!r} is called {name!r}, because names have no @"
 
 
-def find_benchmarks(pattern: Path) -> dict[str, Path]:
-    """Find the gold files of benchmarks by a pattern: `gold/{benchmark}.tsv`."""
-    return {named.benchmark: named.path for named in _match_pattern(pattern)}
+def find_golds(pattern: Path) -> dict[str, Path]:
+    """Find the gold files of test sets by a pattern: `gold/{benchmark}.tsv`.
+
+    Raises:
+        InputError: The pattern has no `{benchmark}`, or two files have the same test set.
+    """
+    if assign_names(dict.fromkeys(list_captures(str(pattern)), "")).keys() != {"test_set"}:
+        raise InputError("--gold is a pattern without {benchmark}, or with other names in braces; name a file, or a "
+                         "pattern such as 'gold/{benchmark}.jsonl'", path=pattern)
+    golds: dict[str, Path] = {}
+    for entry in _match_pattern(pattern)[0]:
+        if (first := golds.setdefault(entry.test_set, entry.path)) is not entry.path:
+            raise InputError(f"the test set {entry.test_set!r} has two gold files, this one and {first}; name one of "
+                             "them", path=entry.path)
+    return golds
 
 
 def is_pattern(path: Path) -> bool:
-    """Return True if a path is a pattern with `{benchmark}`, not an existing file."""
-    return "{benchmark}" in str(path) and not path.exists()
+    """Return True if a path is a pattern with names in braces or `*`, not an existing file."""
+    return bool(list_captures(str(path)) or "*" in str(path)) and not path.exists()
 
 
-def _match_pattern(pattern: Path) -> list[NamedFile]:
+def _match_pattern(pattern: Path) -> tuple[list[NamedFile], list[str]]:
     """Find the files that match a pattern such as `{team}/{run}.tsv`.
 
-    The names of systems and benchmarks are taken from the matching parts of the paths. A name is `team/system` if the
-    pattern has both.
+    The pattern has the same form as in manifests.
+
+    Returns:
+        The files, and notes about paths that can be divided into names in several ways.
 
     Raises:
-        InputError: The pattern has an unknown field, or no file matches.
+        InputError: The pattern has an unknown name in braces, or no file matches.
     """
-    fields = _FIELD.findall(str(pattern))
-    if unknown := next((name for name in fields if name not in _FIELDS), None):
-        raise InputError(f"unknown field {{{unknown}}}; known: {', '.join(_FIELDS)}", path=pattern)
-    pieces = _FIELD.split(str(pattern))
-    expression = "".join(f"(?P<{piece}>[^/]+)" if n % 2 and piece not in pieces[1:n:2] else
-                         f"(?P={piece})" if n % 2 else re.escape(piece) for n, piece in enumerate(pieces))
-    glob = "".join("*" if n % 2 else re.sub(r"([*?\[])", r"[\1]", piece) for n, piece in enumerate(pieces))
+    if unknown := next((name for name in list_captures(str(pattern)) if name not in CAPTURES), None):
+        raise InputError(f"unknown name {{{unknown}}}; {suggest(unknown, CAPTURES)}; write * for a part of the path "
+                         "that names nothing", path=pattern)
     root = Path(pattern.anchor or ".")
-    files: list[NamedFile] = []
-    for path in sorted(root.glob(glob.removeprefix(pattern.anchor))):
-        matched = re.fullmatch(expression, str(path))
-        if path.is_file() and matched and not any(part.startswith(".") for part in matched.groupdict().values()):
-            values = matched.groupdict()
-            team = make_name(values.pop("team", ""))
-            benchmark = values.pop("benchmark", "")
-            system = make_name(".".join(f"run{value}" if name == "run" else value for name, value in values.items()))
-            files.append(NamedFile("/".join(filter(None, (team, system))) or "system", path, benchmark))
-    if not files:
+    matches = [match for match in find_matches(root, [*pattern.relative_to(pattern.anchor).parts])
+               if (root / match.path).is_file()]
+    if not matches:
         raise InputError("no file matches this pattern", path=pattern)
-    return files
+    files = [_name_file(root / match.path, assign_names(match.captures)) for match in matches]
+    divided = [match for match in matches if match.is_ambiguous]
+    return files, [f"{counted(len(divided), 'path')} can be divided into names in several ways: {divided[0].path} has "
+                   + ", ".join(f"{name} {value!r}" for name, value in divided[0].captures.items())] if divided else []
+
+
+def _name_file(path: Path, names: Mapping[str, str]) -> NamedFile:
+    names = {name: make_name(value) for name, value in names.items()}
+    system = names.setdefault("system", "system") if names else ""
+    if names.get("team") == system:  # the usual name of a team
+        del names["team"]
+    name = "/".join(filter(None, (names.get("team"), system)))
+    name += f"@{names['version']}" if "version" in names else ""
+    levels = [f"{factor}{names[factor]}" for factor in FACTORS if factor in names]
+    return NamedFile(".".join([name, *levels]), path, names)
 
 
 def _list_folder(folder: Path, gold: Path | None) -> tuple[list[Path], list[str]]:
@@ -195,8 +230,12 @@ def _choose_team_files(folder: Path, teams: Sequence[Path], gold: Path | None,
     pattern = f"{folder}/{{team}}/" + ("{system}/" if leaf.parent != folder else "")
     patterns = {f"'{pattern}{name}'": "this file of each folder"
                 for name in (candidates or [path.name for path in paths])[:5]}
-    if gold is None and len({path.suffix for path in paths}) == 1:
-        patterns = {f"'{pattern}{{benchmark}}{paths[0].suffix}'": "each file is a benchmark"} | patterns
+    if len({path.suffix for leaf_paths in files.values() for path in leaf_paths}) == 1:
+        one_set = {f"'{folder}/{{team}}/{{system}}{paths[0].suffix}'": "each file is a system"} if (
+            leaf.parent == folder) else {}
+        patterns = one_set | patterns
+        if gold is None:
+            patterns = {f"'{pattern}{{benchmark}}{paths[0].suffix}'": "each file is a benchmark"} | patterns
     raise QuestionError(f"{leaf} has {counted(len(paths), 'file')}; expected one file in each folder. If each file is "
                         "a document, join the files in the same order (cat FOLDER/* > FILE). Otherwise name a pattern:",
                         patterns, str(folder))
@@ -226,7 +265,8 @@ def _outputs(folder: Path) -> list[Path]:
 def name_systems(paths: Sequence[Path]) -> list[str]:
     """Derive the names of systems from their file names.
 
-    A name is the part in which the file names differ, without endings such as `_predictions` that all have.
+    A name is the part in which the file names differ, without words such as `predictions_` that all have at their start
+    or end.
 
     >>> name_systems([Path("en.hyp.aspen-s.txt"), Path("en.hyp.birch.txt")]), name_systems([Path("out/a.conll.gz")])
     (['aspen-s', 'birch'], ['a'])
@@ -234,6 +274,8 @@ def name_systems(paths: Sequence[Path]) -> list[str]:
     ['aspen', 'birch']
     >>> name_systems([Path("aspen_preds.txt"), Path("birch-7b_preds.txt")]), name_systems([Path("a_preds.txt")])
     (['aspen', 'birch-7b'], ['a_preds'])
+    >>> name_systems([Path("predictions_bert-base.tsv"), Path("predictions_bert-large.tsv")])
+    ['bert-base', 'bert-large']
     """
     parts = [_bare(path).split(".") for path in paths]
     if len({tuple(part) for part in parts}) < len(parts):
@@ -243,9 +285,10 @@ def name_systems(paths: Sequence[Path]) -> list[str]:
             for part in parts:
                 part.pop(side)
     names = [make_name(".".join(part)) or "system" for part in parts]
-    ends = {end[0] if (end := _SAID.search(name)) and end.start() else "" for name in names}
-    if len(names) > 1 == len(ends):
-        names = [name.removesuffix(*ends) for name in names]
+    for expression in (_SAID_FIRST, _SAID_LAST) if len(names) > 1 else ():
+        said = {match[0] if (match := expression.search(name)) else "" for name in names}
+        if len(said) == 1:
+            names = [expression.sub("", name) for name in names]
     return names
 
 

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from registry.column_names import has_role
-from registry.errors import InputError, UnknownNameError, counted
+from registry.column_names import find_columns, has_role
+from registry.errors import InputError, UnknownNameError, counted, listed
 from registry.importers import IMPORTERS, Importer
 from registry.items import Answer, Item
 from registry.manifest.folder import TaskFolder
-from registry.manifest.naming import split_model
+from registry.manifest.naming import natural_key, split_model
 from registry.metric_names import common_metric, get_default_metric, make_metric_table
 from registry.metrics import BLEU, METRICS, Metric
 from registry.metrics.texts import ReferenceMetric
 from registry.quick.answers import plan_answers, read_all
-from registry.quick.files import Files, NamedFile, find_benchmarks, find_runs, find_systems, is_pattern
+from registry.quick.files import Files, NamedFile, find_golds, find_runs, find_systems, is_pattern
 from registry.quick.formats import plan_format
 from registry.quick.parts import split_plan
 from registry.quick.plan import (
@@ -43,7 +43,7 @@ from registry.quick.tables import (
     read_table,
     repair_option,
 )
-from registry.quick.task import SEED, preview, task_folder
+from registry.quick.task import SEED, Identity, identify_systems, preview, task_folder
 from registry.readers import READERS, Document, Reader, Texts
 from registry.values import build, get_name, parse
 
@@ -58,6 +58,7 @@ _EXPECTS = {
     "trec": "four columns of judgments and six of a run",
 }
 _SHOWN = 60  # characters of a line
+_MOST_NAMES = 3  # of test sets in a message
 _GOLD_STEM = re.compile(r"(gold|gold[-_ ]?(labels|standard)|ground[-_ ]?truth)", re.IGNORECASE)  # names of nothing else
 
 
@@ -105,27 +106,58 @@ def make(paths: Sequence[Path], request: Request, test: str | None = None, *, sk
     if gold is None and (named := _find_gold(paths)) is not None:
         gold, paths = named, [path for path in paths if path != named]
         note = (f"{named} is the gold, because of its name; --gold FILE names another file",)
-    if gold is not None and is_pattern(gold):
-        golds: dict[str, Path | None] = {**find_benchmarks(gold)}
-        gold_paths = {path.resolve() for path in golds.values() if path is not None}
-        files = find_systems(paths, None)
-        files = files._replace(systems=[named for named in files.systems if named.path.resolve() not in gold_paths])
+    golds: dict[str, Path | None] = {**find_golds(gold)} if gold is not None and is_pattern(gold) else {}
+    gold_paths = {path.resolve() for path in golds.values() or [gold] if path is not None}
+    files = find_systems(paths, gold, lambda path: path.resolve() in gold_paths and not _has_answers(path, request))
+    if golds:
+        files, golds = _match_test_sets(files, golds)
     else:
-        files = find_systems(paths, gold)
-        golds = dict.fromkeys(dict.fromkeys(named.benchmark or "test" for named in files.systems), gold)
+        golds = dict.fromkeys(dict.fromkeys(named.test_set or "test" for named in files.systems), gold)
     trial = Trial(request.missing)
     plans: dict[str, Plan] = {}
     for benchmark, path in golds.items():
-        systems = [named for named in files.systems if (named.benchmark or "test") == benchmark or not named.benchmark]
-        if not systems:
-            raise InputError(f"no system has a file of the benchmark {benchmark!r}; add the systems' files, or remove "
-                             "this gold file", path=path)
+        systems = [named for named in files.systems if named.test_set in ("", benchmark)]
         plan = _plan_test_set(path, systems, request, trial)
         prefix = f"{benchmark}-" if len(golds) > 1 else ""
         plans |= {benchmark: plan} if request.by is None else {
             f"{prefix}{value}": part for value, part in split_plan(plan, request.by, request).items()}
     return _make_task(plans, files._replace(notes=(*note, *files.notes)), request, trial, test,
                       skip_invalid=skip_invalid)
+
+
+def _match_test_sets(files: Files, golds: Mapping[str, Path | None]) -> tuple[Files, dict[str, Path | None]]:
+    """Return files and golds without test sets that only one side has; notes name these.
+
+    Raises:
+        InputError: Gold and systems have no test set in common.
+    """
+    used = dict.fromkeys(named.test_set for named in files.systems)
+    if "" in used:
+        used |= dict.fromkeys(golds)
+    unknown = [named for named in files.systems if named.test_set and named.test_set not in golds]
+    without_gold = listed([repr(name) for name in used if name and name not in golds], _MOST_NAMES)
+    without_system = listed([repr(name) for name in golds if name not in used], _MOST_NAMES)
+    if not golds.keys() & used.keys():
+        raise InputError(f"the gold has the test sets {without_system}, but the systems' files have {without_gold}; "
+                         "correct one of the patterns", path=unknown[0].path)
+    notes = [f"no gold for {without_gold}: {counted(len(unknown), 'file is', 'files are')} not read"] if unknown else []
+    notes += [f"no system has a file of {without_system}"] if without_system else []
+    return Files([named for named in files.systems if named not in unknown], (*files.notes, *notes)), {
+        name: path for name, path in golds.items() if name in used}
+
+
+def _has_answers(path: Path, request: Request) -> bool:
+    """Return True if a gold file has a system's answers in another column."""
+    if request.value is not None and len(request.value[1]) > 1:
+        return True
+    if _GOLD_STEM.fullmatch(path.stem):
+        return False
+    table = read_table(Document.load(path), request.options)
+    if table is None or not table.header:
+        return False
+    golds = [*find_columns(table.names, "gold"), *find_columns(table.names, "label")]
+    answers = find_columns([*table.names, *table.nested], "answer")
+    return bool(golds and {*answers} - {*golds})
 
 
 def _check_request(request: Request) -> None:
@@ -275,8 +307,10 @@ def _make_task(plans: dict[str, Plan], files: Files, request: Request, trial: Tr
     first = next(iter(plans.values()))
     metric = _with_references(_metric(first, request), first.reader, request)
     read_as = _read_as(first, metric, request)
-    notes = (*files.notes, *first.notes, *_describe_runs(first, request))
-    folder = task_folder(plans, metric, request, test, read_as)
+    names = {named.name: named.names for named in files.systems}
+    identities = [identify_systems(plan, names, guess_runs=request.runs is not None) for plan in plans.values()]
+    notes = (*files.notes, *first.notes, *_describe_runs(first, request, identities[0]))
+    folder = task_folder(plans, metric, request, test, read_as, identities)
     if invalid:
         left_out = [f"left out: {error}" for _, error in invalid]
         model = split_model(invalid[0][0])
@@ -363,29 +397,46 @@ def _read_as(plan: Plan, metric: Metric, request: Request) -> str:
         metric.name if metric == get_default_metric(metric.takes) else repr(metric)))]))
 
 
-def _describe_runs(plan: Plan, request: Request) -> list[str]:
-    """Describe files that are, or may be, runs of one system.
+def _describe_runs(plan: Plan, request: Request, identities: Mapping[str, Identity]) -> list[str]:
+    """Describe files that are, or may be, runs of one system, and versions that do not take part.
+
+    Args:
+        plan: The systems, or their runs.
+        request: The options of the user.
+        identities: The team, system and run of each file, by the name of its system in the plan.
 
     Raises:
         InputError: `--runs` is given, but no two files are runs of one system, or their formats differ.
     """
-    by_name = {system.name: system for system in plan.systems}
-    if len({system.document.path for system in plan.systems}) < len(plan.systems):
-        by_name = {}
-    systems = find_runs(list(by_name))
-    if request.runs is None:
-        return [f"{', '.join(runs.values())} are separate systems; add --runs fixed or --runs random if they are runs "
-                "of one system" for _, runs in systems]
-    if not systems:
+    groups: dict[str, list[System]] = {}
+    versions: dict[str, dict[str, None]] = {}
+    for system in plan.systems:
+        identity = identities[system.name]
+        groups.setdefault(identity.submission, []).append(system)
+        versions.setdefault(identity.model, {})[identity.version] = None
+    several = {name: systems for name, systems in groups.items() if len(systems) > 1}
+    notes = [f"{', '.join(runs.values())} are separate systems; add --runs fixed or --runs random if they are runs of "
+             "one system" for _, runs in ([] if request.runs or several else find_runs(_name_separate_files(plan)))]
+    if request.runs and not several:
         raise InputError("--runs needs file names that differ only in a number after seed, run or fold, such as "
-                         "aspen.seed1.tsv and aspen.seed2.tsv; rename the files (for runs in the columns of one table, "
-                         "use `registry import wide`)")
-    for name, runs in systems:
-        first, *rest = (by_name[runs_found] for runs_found in runs.values())
+                         "aspen.seed1.tsv and aspen.seed2.tsv; rename the files, or name them by a pattern such as "
+                         "'{system}/{run}.tsv' (for runs in the columns of one table, use `registry import wide`)")
+    for name, (first, *rest) in several.items():
         if (other := next((run for run in rest if (run.reader, run.tokens) != (first.reader, first.tokens)), None)):
             raise InputError(f"this run of {name!r} has another format ({other.reader!r}) than {first.document.path} "
                              f"({first.reader!r}); write all runs in the same format", path=other.document.path)
-    return [f"{name}: {counted(len(runs), 'run')}, scored by their average" for name, runs in systems]
+        notes.append(f"{name}: {counted(len(rest) + 1, 'run')}, scored by their average")
+    if several and not request.runs:
+        notes.append("results hold for these runs only; with --runs random they hold for other runs, too")
+    for name, numbers in versions.items():
+        *older, latest = sorted(numbers, key=natural_key)
+        notes += [f"{name}: version {latest} takes part, not {listed(older, _MOST_NAMES)}"] if older else []
+    return notes
+
+
+def _name_separate_files(plan: Plan) -> list[str]:
+    return [system.name for system in plan.systems] if len({system.document.path for system in plan.systems}) == len(
+        plan.systems) else []
 
 
 def _metric(plan: Plan, request: Request) -> Metric:

@@ -6,20 +6,49 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from registry.identity import canonical_json
 from registry.items import AnswerSet, Item, Links, Tagged
 from registry.manifest.folder import TaskFolder
 from registry.manifest.naming import make_slugs, name_files, split_models
+from registry.manifest.patterns import FACTORS
 from registry.metric_names import make_metric_table
 from registry.metrics import Metric
-from registry.quick.files import Runs, find_runs
+from registry.quick.files import find_runs
 from registry.quick.plan import Part, Plan, Request, System, get_options
 
 SEED = 1  # of random numbers; it is fixed, so that the same files give the same leaderboard
 _TESTS = {"judged": "prediction-powered"}  # kinds of values with a different default test
 _ROWS, _SYSTEMS, _LINE = 3, 3, 80  # maximum numbers in a preview: rows, systems, characters of a line
+
+
+class Identity(NamedTuple):
+    """Team, system, version and track of a file, and the factors that distinguish runs of one system.
+
+    Attributes:
+        names: Values of the keys `team`, `system`, `version` and `track` of a `[[submit]]` table.
+        factors: Levels of `run`, `prompt`, `annotator` and `seed`; empty if the file is the only run.
+    """
+
+    names: Mapping[str, str]
+    factors: Mapping[str, str] = MappingProxyType({})
+
+    @property
+    def model(self) -> str:
+        """Name of the system, with its team: `team/system`."""
+        return "/".join(filter(None, (self.names.get("team"), self.names["system"])))
+
+    @property
+    def version(self) -> str:
+        """Version of the submission."""
+        return self.names.get("version", "1")
+
+    @property
+    def submission(self) -> str:
+        """Name that all runs of a submission share: `team/system@version`."""
+        return self.model + (f"@{self.names['version']}" if "version" in self.names else "")
 
 
 class _Place(NamedTuple):
@@ -28,16 +57,42 @@ class _Place(NamedTuple):
     Attributes:
         copy: The path of the copy in the task's folder.
         file: The path or pattern in the manifest. A pattern matches all runs of a system.
-        system: The name of the system.
     """
 
     copy: str
     file: str
-    system: str
 
 
-def task_folder(plans: Mapping[str, Plan], metric: Metric, request: Request, test: str | None,
-                read_as: str) -> TaskFolder:
+def identify_systems(plan: Plan, names: Mapping[str, Mapping[str, str]], *, guess_runs: bool) -> dict[str, Identity]:
+    """Return the identity of each system in a plan, by its name in the plan.
+
+    Args:
+        plan: The systems.
+        names: The names that the path of each file contains, by the name of its system in the plan; {} for a file that
+            no pattern matches.
+        guess_runs: True if systems whose names differ only in a number, such as `a.seed1` and `a.seed2`, are runs.
+
+    Raises:
+        InputError: Two systems would have the same name.
+    """
+    factors = {system.name: {factor: level for factor, level in names.get(system.name, {}).items() if factor in FACTORS}
+               for system in plan.systems}
+    runs = find_runs([name for name, levels in factors.items() if not levels]) if guess_runs else []
+    numbers = {name: (group.name, number) for group in runs for number, name in group.systems.items()}
+    models = split_models(numbers.get(name, (name,))[0] for name in factors if name in numbers or not names.get(name))
+    identities = {}
+    for name, levels in factors.items():
+        if name in numbers:
+            model, number = numbers[name]
+            identities[name] = Identity(models[model], {"run": number})
+        else:
+            identities[name] = Identity(models[name] if name in models else {
+                key: value for key, value in names[name].items() if key not in (*FACTORS, "test_set")}, levels)
+    return identities
+
+
+def task_folder(plans: Mapping[str, Plan], metric: Metric, request: Request, test: str | None, read_as: str,
+                identities: Sequence[Mapping[str, Identity]]) -> TaskFolder:
     """Make the manifest and the files of a task.
 
     Args:
@@ -46,6 +101,7 @@ def task_folder(plans: Mapping[str, Plan], metric: Metric, request: Request, tes
         request: The options of the user.
         test: The significance test; None for the default.
         read_as: Command-line options that describe how files were read, for a comment in the manifest.
+        identities: For each test set, the identity of each system, by its name in the plan.
     """
     test_sets: list[dict[str, Any]] = []
     submits: list[dict[str, Any]] = []
@@ -55,12 +111,10 @@ def task_folder(plans: Mapping[str, Plan], metric: Metric, request: Request, tes
     has_several = len(plans) > 1
     slugs = make_slugs(plans, Path(next(iter(plans.values())).gold.path))
     common: dict[str, Any] = {}
-    for name, plan in zip(slugs.values(), plans.values(), strict=True):
+    for name, plan, identity in zip(slugs.values(), plans.values(), identities, strict=True):
         documents = {plan.gold.path: plan.gold, **{system.document.path: system.document for system in plan.systems}}
         folder = f"{name}/" if has_several else ""
-        runs = find_runs([system.name for system in plan.systems]) if request.runs else []
-        places = _choose_places(plan, runs, folder)
-        models = split_models(place.system for place in places.values())
+        places = _choose_places(plan, identity, folder)
         options = [get_options(system.reader, plan.reader) for system in plan.systems]
         if not has_several and len(documents) > 1:
             common = _find_common_options(options)
@@ -70,7 +124,7 @@ def task_folder(plans: Mapping[str, Plan], metric: Metric, request: Request, tes
             **({"options": reader_options} if (reader_options := get_options(plan.reader)) else {}),
             **({"cluster": plan.cluster} if plan.cluster else {})})
         entries = [_make_submit_table(system, reader_options, common, places[system.name].file,
-                                      models[places[system.name].system])
+                                      identity[system.name].names)
                    for system, reader_options in zip(plan.systems, options, strict=True)]
         entries = _use_pattern([entry for n, entry in enumerate(entries) if entry not in entries[:n]])
         submits += [{**entry, **({"test_set": name} if has_several else {})} for entry in entries]
@@ -102,7 +156,7 @@ def _gold_name(plan: Plan, folder: str) -> str:
     return folder + name_files([gold.name])[gold.name]
 
 
-def _choose_places(plan: Plan, runs: Sequence[Runs], folder: str) -> dict[str, _Place]:
+def _choose_places(plan: Plan, identities: Mapping[str, Identity], folder: str) -> dict[str, _Place]:
     """Choose where the file of each system is stored in the task's folder.
 
     Answers that are in the gold's file need no other file. The systems of a team share a folder, and so do the files
@@ -110,27 +164,24 @@ def _choose_places(plan: Plan, runs: Sequence[Runs], folder: str) -> dict[str, _
 
     Args:
         plan: The systems with their files.
-        runs: The systems with several runs.
+        identities: The identity of each system, by its name in the plan.
         folder: The folder of the test set within the task's folder, with a final slash; or empty.
     """
-    run_numbers = {name: (group.name, number) for group in runs for number, name in group.systems.items()}
     gold = _gold_name(plan, folder)
-    in_gold = {system.name for system in plan.systems if system.document.path == plan.gold.path} - run_numbers.keys()
-    rest = [system for system in plan.systems if system.name not in in_gold]
-    names = dict.fromkeys(run_numbers.get(system.name, (system.name,))[0] for system in rest)
-    stems = _name_team_files(names)
-    endings = {system.name: _ending(Path(system.document.path)) for system in rest}
-    places = {name: _Place(gold, gold, name) for name in in_gold}
+    in_gold = [system for system in plan.systems
+               if system.document.path == plan.gold.path and not identities[system.name].factors]
+    rest = [system for system in plan.systems if system not in in_gold]
+    stems = _name_team_files(dict.fromkeys(identities[system.name].submission for system in rest))
+    endings: dict[str, set[str]] = {}
     for system in rest:
-        if system.name in run_numbers:
-            name, number = run_numbers[system.name]
-            same = {endings[system] for group in runs if group.name == name for system in group.systems.values()}
-            ending = next(iter(same)) if len(same) == 1 else ""  # one pattern covers all runs
-            place = f"{folder}systems/{stems[name]}/"
-            places[system.name] = _Place(f"{place}{number}{ending}", f"{place}{{run}}{ending}", name)
-        else:
-            file = f"{folder}systems/{stems[system.name]}{endings[system.name]}"
-            places[system.name] = _Place(file, file, system.name)
+        endings.setdefault(identities[system.name].submission, set()).add(_ending(Path(system.document.path)))
+    places = {system.name: _Place(gold, gold) for system in in_gold}
+    for system in rest:
+        submission, factors = identities[system.name].submission, identities[system.name].factors
+        ending = next(iter(endings[submission])) if len(endings[submission]) == 1 else ""  # one pattern covers all runs
+        place = f"{folder}systems/{stems[submission]}"
+        places[system.name] = _Place("/".join([place, *factors.values()]) + ending,
+                                     "/".join([place, *(f"{{{factor}}}" for factor in factors)]) + ending)
     return places
 
 

@@ -27,8 +27,18 @@ def test_braces_capture_names_and_all_else_is_literal(root):
     assert match(root, "subs/{team}.{system}.txt") == [
         {"team": "Ann", "system": "one"}, {"team": "Bob", "system": "two"}, {"team": "Bob[1]", "system": "x+y"}]
     assert match(root, "subs/Bob[1].{system}.txt") == [{"system": "x+y"}]
-    assert match(root, "teams/{team}/run-{version}") == [{"team": "Cat", "version": "1"}]
-    assert match(root, "teams/{team}/run-{run}") == [{"team": "Cat", "run": "1"}]
+    assert match(root, "teams/{team}/run-{version}", system="x") == [{"team": "Cat", "version": "1"}]
+    assert match(root, "teams/{team}/run-{run}", system="x") == [{"team": "Cat", "run": "1"}]
+    assert match(root, "*s/{team}.*.txt", system="x") == [{"team": "Ann"}, {"team": "Bob"}, {"team": "Bob[1]"}]
+
+
+def test_synonyms_and_the_name_of_the_system(root):
+    """Without {system} the run, or else the team, names it."""
+    assert match(root, "subs/{model}.{benchmark}.txt")[0] == {"system": "Ann", "test_set": "one"}
+    assert match(root, "subs/{model}.{n}.txt", system="{model}-{n}")[0] == {"model": "Ann", "n": "one"}
+    assert match(root, "teams/{team}/run-{run}") == [{"team": "Cat", "system": "run1"}]
+    assert match(root, "subs/{team}.{run}.txt")[0] == {"team": "Ann", "system": "one"}
+    assert match(root, "teams/{team}/run-1") == [{"team": "Cat", "system": "Cat"}]
 
 
 @pytest.mark.parametrize(("pattern", "says"), [
@@ -71,8 +81,8 @@ def test_a_file_named_by_itself_is_left_out_where_the_last_part_of_the_pattern_i
 def test_the_same_capture_twice_agrees(root):
     for name in ("Cat.1", "Dog.1", "CatCat.1"):
         (root.folder / "teams" / "Cat" / name).write_text("x")
-    assert match(root, "teams/{team}/{team}.{run}") == [{"team": "Cat", "run": "1"}]
-    assert match(root, "teams/Cat/{team}{team}.1") == [{"team": "Cat"}]
+    assert match(root, "teams/{system}/{system}.{run}") == [{"system": "Cat", "run": "1"}]
+    assert match(root, "teams/Cat/{system}{system}.1") == [{"system": "Cat"}]
 
 
 @pytest.mark.parametrize("exclude", ["Bob*.txt", "subs/Bob*", "Bob???.x+y.txt", "Bob[1].x+y.txt"])

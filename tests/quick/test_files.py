@@ -17,7 +17,7 @@ LAYOUTS = {  # files of systems, what systems are called, and the path that is g
     "a folder": (["sub/a.tsv", "sub/b.tsv"], ["a", "b"], "sub"),
     "a folder of each team": (["res/a/answer.tsv", "res/b/answer.tsv"], ["a", "b"], "res"),
     "a folder of each seed": (["out/a/seed1/p.tsv", "out/b/seed1/p.tsv"], ["a", "b"], "out"),
-    "a pattern": (["out/a/1.tsv", "out/b/2.tsv"], ["a.run1", "b.run2"], "out/{model}/{run}.tsv"),
+    "a pattern": (["out/a/1.tsv", "out/b/2.tsv"], ["a", "b"], "out/{model}/{run}.tsv"),
     "a pattern within names": (["x.a.out", "x.b.out", "x.c.log"], ["a", "b"], "x.{system}.out"),
 }
 
@@ -121,7 +121,7 @@ def test_benchmarks_of_a_pattern_are_test_sets(folder):
     path = folder({f"runs/{model}/{name}.tsv": SCORES for model in "xy" for name in ("one", "two")})
     made = make([path / "runs/{model}/{benchmark}.tsv"], Request())
     assert [one["name"] for one in made.folder.tables["test_set"]] == ["one", "two"]
-    with pytest.raises(InputError, match=r"unknown field \{name\}"):
+    with pytest.raises(InputError, match=r"unknown name \{name\}; known: annotator"):
         make([path / "runs/{name}/one.tsv"], Request())
     with pytest.raises(InputError, match="no file matches this pattern"):
         make([path / "other/{model}.tsv"], Request())

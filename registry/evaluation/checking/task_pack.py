@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from registry.errors import InputError, suggest
-from registry.evaluation.ingest.declared import natural_key
 from registry.evaluation.ingest.gold import read_gold
 from registry.evaluation.resolve import ResolvedTask
 from registry.identity import canonical_json
 from registry.items import Item, index_by_key
 from registry.manifest import Manifest, TestSet, format_toml
 from registry.manifest.folder import write_files
+from registry.manifest.naming import natural_key
 from registry.readers import Document, Labels, Reader
 from registry.readers.parsing.json_values import parse_object
 

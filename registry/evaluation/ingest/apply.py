@@ -19,7 +19,7 @@ from registry.errors import (
     suggest,
 )
 from registry.evaluation.ingest.context import Ingest
-from registry.evaluation.ingest.declared import DeclaredSubmission, check_runs, expand_submissions, natural_key
+from registry.evaluation.ingest.declared import DeclaredSubmission, check_runs, expand_submissions
 from registry.evaluation.ingest.gold import check_names, digest_gold, read_gold
 from registry.evaluation.ingest.hiding import (
     describe_hiding,
@@ -38,6 +38,7 @@ from registry.evaluation.submissions.purge import find_tombstone
 from registry.identity import digest
 from registry.items import Item
 from registry.manifest import Manifest, TestSet, decode_manifest
+from registry.manifest.naming import natural_key
 from registry.parallel.execution import with_progress
 from registry.readers import Reader
 from registry.store import catalog, models, sources, statistics

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,9 +15,11 @@ from registry.evaluation.ingest.fit import FittedFile, Policies, fit_file
 from registry.evaluation.resolve import Load, ResolvedTask
 from registry.items import Answer, Item
 from registry.manifest import TestSet
-from registry.manifest.fields import BRACES, COMPOSED, FACTORS, Name
+from registry.manifest.fields import Name
 from registry.manifest.files import identify_file, list_exclusions
 from registry.manifest.folder import format_value
+from registry.manifest.naming import natural_key
+from registry.manifest.patterns import BRACES, COMPOSED, FACTORS
 from registry.manifest.spec import Submit
 from registry.metrics import CorrelationMetric
 from registry.readers import Document, Reader
@@ -102,11 +103,6 @@ class DeclaredSubmission:
         """Return a copy of the submission whose files are loaded by the function `load`."""
         return replace(self, files=tuple(file if isinstance(file, Document) else load(file, self.base_folder)
                                          for file in self.files))
-
-
-def natural_key(text: str) -> list[tuple[int, int, str]]:
-    """Return a key that sorts names by the numbers in them: `v9` before `v10`."""
-    return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in re.split(r"(\d+)", text)]
 
 
 def expand_submissions(task: ResolvedTask, refuse: Refuse = raise_error) -> Iterator[DeclaredSubmission]:
@@ -269,7 +265,8 @@ def build_submission(task: ResolvedTask, submit: Submit, files: Sequence[File], 
     except ValueError as error:
         raise make_error(f"{path}: {error}") from None
     if "system" not in names:
-        raise make_error(f"the pattern {submit.file!r} does not contain {{system}}; add {{system}}, or the key system")
+        raise make_error(f"the pattern {submit.file!r} names no system; add {{system}}, {{run}} or {{team}}, "
+                         "or the key system")
     test_set_names = [test_set.name for test_set in task.manifest.test_set]
     if "test_set" not in names and len(test_set_names) > 1:
         raise make_error(f"the key test_set is missing; set it to one of {', '.join(test_set_names)}")
