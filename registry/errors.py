@@ -259,7 +259,7 @@ def counted(n: int, thing: str, plural: str | None = None) -> str:
 
 
 def listed(names: Sequence[str], most: int, separator: str = ", ") -> str:
-    """Join names for a message, but at most `most` of them: `a, b and 7 more`.
+    """Join names for a message, at most `most` names: `a, b and 7 more`.
 
     >>> listed(["a", "b", "c"], 2), listed(["a", "b", "c"], 3)
     ('a, b and 1 more', 'a, b, c')

@@ -89,9 +89,8 @@ def compute_slopes(sums: Floats) -> Floats:
 def compute_influences(statistics: Floats, slope: Floats) -> Floats:
     """Compute how much each item moves the estimate of people's mean score.
 
-    The sum of the squared influences is the squared standard error. In a simple random sample, the number of judged
-    items is fixed. Influences then have the mean 0 among judged items and among other items, and the standard error
-    equals that of the package ppi-python.
+    The sum of the squared influences is the squared standard error. If people judged a simple random sample, the
+    standard error equals that of the package ppi-python.
 
     Args:
         statistics: Statistics of one system, [items, columns].
@@ -100,6 +99,8 @@ def compute_influences(statistics: Floats, slope: Floats) -> Floats:
     Returns:
         The influences, [items].
     """
+    # In a simple random sample, the number of judged items is fixed. So influences have the mean 0 among judged items
+    # and among other items.
     items, judge, _, _, _, labelled, w, w_human, w_judge = statistics.sum(axis=0)[:9]
     of_items, of_judge, of_labelled = statistics[:, ITEMS], statistics[:, JUDGE], statistics[:, LABELLED] > 0
     mean = share(w_human - slope * w_judge, w)

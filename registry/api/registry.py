@@ -52,8 +52,8 @@ class Result(TableDisplay):
     """The result of a query, which can be read as tuples, arrays or data frames.
 
     Each conversion or iteration runs the query again on the current state of the registry. Inside `with registry:`, all
-    of them read the same state. Terminals and notebooks show the first rows and the number of rows. If columns have the
-    same name, they are numbered.
+    conversions read the same state. Terminals and notebooks show the first rows and the number of rows. If columns have
+    the same name, they are numbered.
 
     Attributes:
         columns: The names of the columns.

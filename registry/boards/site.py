@@ -274,8 +274,7 @@ class SystemOverview:
         team, system: The names of the team and the system, which are the same in all tasks.
         places: The system's place in each task, by the task's id.
         mean_rank: The mean of the system's ranks.
-        mean_above: The mean share of other systems with a worse score (`PlacedSystem.above`), over the tasks that rank
-            other systems too.
+        mean_above: The mean share of other systems with a worse score, over the tasks that rank other systems too.
         may_be_first: The number of tasks in which the system's rank range includes the first rank.
         wins, losses: The number of significant differences in the system's favour, and against it, in all tasks.
     """

@@ -65,10 +65,10 @@ class TaskBoards:
         primary: The alias of the primary metric.
         boards: The leaderboards, in the order of the manifest.
         about: Facts about the task.
-        averages: Macro-averages over test sets, if requested (`Snapshot.with_averages`).
+        averages: Macro-averages over test sets, if requested.
         items: The items on which submissions disagree most; None if items were not requested.
         past: A sentence about the moment of the past that the boards show; empty for the present.
-        details: Details of systems, pairs and former best systems, if requested (`add_details`).
+        details: Details of systems, pairs and former best systems, if requested.
     """
 
     task: str

@@ -453,7 +453,7 @@ def compare_states(before: State, after: State, correction: Correction | None = 
     Args:
         before: The earlier state.
         after: The later state.
-        correction: The changes of the gold between the two states (`find_correction`).
+        correction: The changes of the gold between the two states.
     """
     causes = _find_causes(before, after)
     new_versions = {name for name in before.systems.keys() & after.systems

@@ -130,7 +130,7 @@ def _list_submissions(manifest: Path) -> set[Path]:
 def _create_placeholder(change: Change, folder: Path) -> str | None:
     """Create an empty file in place of a file that a pull request adds.
 
-    The names of all files decide which of them are submissions, before any content is read.
+    The program first finds out from the names of all files which files are submissions, before it reads any content.
 
     Args:
         change: The added file.

@@ -791,7 +791,7 @@ class EveryEvalEver(ScoredImporter):
     def _read_runs(self, record: Record, selected: Mapping[Result, str], report: _ImportReport) -> dict[Result, Runs]:
         """Return the scores of a record's samples as nested dicts: result, run, item.
 
-        A sample can fit several total scores (results). It is then ignored, unless the user selects only one of them.
+        A sample that fits several total scores (results) is ignored, unless the user selects only one of these results.
 
         Args:
             record: The record.

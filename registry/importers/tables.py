@@ -45,7 +45,7 @@ class Wide(Importer):
     This importer makes one test set from a table, which is delimited text with a header, or Parquet.
 
     Attributes:
-        item: Columns that together name an item; empty to number the rows from 1.
+        item: Columns that together identify an item; empty to number the rows from 1.
         attributes: Columns that are attributes of the item.
         systems: Columns with the scores of systems; empty for all columns that no other option names.
         runs: Pattern of the column names if each run of a system has a column, such as `{system}.{run}`.
@@ -194,7 +194,7 @@ class Long(ScoredImporter):
     This importer makes a test set for each benchmark in a table, which is delimited text, JSON or Parquet.
 
     Attributes:
-        item: Columns that together name an item.
+        item: Columns that together identify an item.
         system: Column with the name of the system.
         score: Column with the score.
         run: Column that distinguishes the runs of a system.

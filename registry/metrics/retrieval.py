@@ -174,8 +174,8 @@ class RR(TrecEvalMetric):
 
     Attributes:
         rel: Lowest relevance of a relevant document.
-        cutoff: Number of best-ranked documents that count; if none of them is relevant, the score is 0. None for the
-            whole ranking.
+        cutoff: Number of best-ranked documents that count; if none of these documents is relevant, the score is 0. None
+            for the whole ranking.
     """
 
     called = "MRR"

@@ -298,7 +298,7 @@ class ChrF(_SegmentMetric):
         """Return n-gram counts of every segment as an array, [items, columns].
 
         Counts of character n-grams begin in column 0, counts of word n-grams in column 18. If a segment has several
-        references, the counts are those of the reference with the highest score, or of the first of them, as in
+        references, the counts are those of the reference with the highest score (the first one in a tie), as in
         sacrebleu.
         """
         segments = tuple(list_texts(answers))

@@ -194,7 +194,7 @@ def _decide_header(table: Table, tables: Sequence[Table], request: Request) -> T
 
 def _choose_all_items(gold: Table, system_tables: Sequence[Table], request: Request,
                       questions: Questions) -> tuple[list[str], list[list[str]]]:
-    """Choose the columns that name the items, in the gold and in each system's table.
+    """Choose the columns that identify the items, in the gold and in each system's table.
 
     The lists are empty if the files have no names of items. Rows are then matched by position.
 
@@ -233,7 +233,7 @@ def _first_of_two(table: Table, request: Request) -> list[str]:
 
 def choose_items(table: Table, request: Request, questions: Questions, system_tables: Sequence[Table] = (), *,
                  system: Sequence[str] = ()) -> list[str]:
-    """Choose the columns that together name the item of a row, by usual column names.
+    """Choose the columns that together identify the item of a row, by usual column names.
 
     If no or several choices are possible, the user is asked later, and the result is empty.
 
@@ -343,7 +343,7 @@ def _ask_about_repeated(table: Table, item: str, varying: Sequence[str], questio
 
 
 def _find_repeated_item(table: Table, runs: Sequence[str], varying: Sequence[str]) -> tuple[str, str] | None:
-    """Find a column that names the items in a table of several runs.
+    """Find a column that identifies the items in a table of several runs.
 
     If the table also has a column that numbers the runs, each pair of item and run must have at most one row, and most
     pairs must have one.
@@ -372,7 +372,7 @@ def _describe_repeated(table: Table, columns: Sequence[str]) -> str:
 
     Args:
         table: The table.
-        columns: The columns that name the item.
+        columns: The columns that identify the item.
     """
     seen: dict[str, int] = {}
     for key, line in zip(table.keys(columns), table.lines, strict=True):
@@ -384,7 +384,7 @@ def _describe_repeated(table: Table, columns: Sequence[str]) -> str:
 
 def _choose_same_items(table: Table, gold: Table, columns: Sequence[str], request: Request,
                        questions: Questions) -> list[str]:
-    """Choose the columns that name the items in a system's table.
+    """Choose the columns that identify the items in a system's table.
 
     The first possible choice counts: the columns that the user names, columns with the same names as in the gold, or
     columns with usual names such as `id`.
@@ -392,7 +392,7 @@ def _choose_same_items(table: Table, gold: Table, columns: Sequence[str], reques
     Args:
         table: The table of the system.
         gold: The table of the gold.
-        columns: The columns that name the items in the gold.
+        columns: The columns that identify the items in the gold.
         request: The options of the user.
         questions: Collects a question if the columns are unclear; the result is then empty.
     """
@@ -436,8 +436,8 @@ def _choose_values(gold: Table, system_tables: Sequence[Table], items: list[str]
     Args:
         gold: The table of the gold.
         system_tables: The tables of the systems.
-        items: The columns that name the items in the gold.
-        own_items: The columns that name the items in each system's table.
+        items: The columns that identify the items in the gold.
+        own_items: The columns that identify the items in each system's table.
         request: The options of the user.
         questions: Collects questions about unclear columns.
 
@@ -524,7 +524,7 @@ def _choose_gold_value(table: Table, items: Sequence[str], system_tables: Sequen
 
     Args:
         table: The table of the gold.
-        items: The columns that name the items.
+        items: The columns that identify the items.
         system_tables: The tables of the systems.
         request: The options of the user.
         kinds: The possible kinds of values: `label`, `score` or `segment`.
@@ -596,8 +596,8 @@ def _choose_system_value(table: Table, gold: Table, value: str, items: Sequence[
         table: The table of the system.
         gold: The table of the gold.
         value: The gold's column of values.
-        items: The columns that name the items in the system's table.
-        gold_items: The columns that name the items in the gold.
+        items: The columns that identify the items in the system's table.
+        gold_items: The columns that identify the items in the gold.
         request: The options of the user.
         kind: The kind of values; None if it is not known yet.
     """
@@ -754,7 +754,7 @@ def make_reader(table: Table, kind: str, items: Sequence[str], values: Mapping[s
     Args:
         table: The table.
         kind: The name of the reader, such as `labels`.
-        items: The columns that name an item.
+        items: The columns that identify an item.
         values: The columns of values, by the option of the reader that names them, such as {"label": "prediction"}.
         attributes: Columns that are attributes of items, such as the document.
         options: The user's options; options that the reader does not have are ignored.
@@ -792,10 +792,10 @@ def plan_tables(gold: Table, items: list[str], value: str, kind: Kind,
 
     Args:
         gold: The table of the gold.
-        items: The columns that name the items.
+        items: The columns that identify the items.
         value: The column of gold values.
         kind: The kind of values: `label`, `score` or `segment`.
-        systems: For each system its file, its table, the columns that name the items, and the column of answers.
+        systems: For each system its file, its table, the columns that identify the items, and the column of answers.
         request: The options of the user.
     """
     if request.sets is not None or value in gold.nested:
@@ -846,9 +846,9 @@ def _plan_sets(gold: Table, items: list[str], value: str,
 
     Args:
         gold: The table of the gold.
-        items: The columns that name the items.
+        items: The columns that identify the items.
         value: The column of gold values.
-        systems: For each system its file, its table, the columns that name the items, and the column of answers.
+        systems: For each system its file, its table, the columns that identify the items, and the column of answers.
         request: The options of the user.
     """
     columns = dict.fromkeys([value, *(column for *_, column in systems)])
@@ -902,7 +902,7 @@ def match_number_labels(gold: set[str], answers: set[str]) -> dict[str, str]:
 def is_answer_column(name: str, items: Sequence[str]) -> bool:
     """Return True if a column may have the answers of a system, by its name.
 
-    Columns with names such as `id`, `run` or `size` have none, and neither have the columns that name the items.
+    Columns with names such as `id`, `run` or `size` have none, and neither have the columns that identify the items.
     """
     return bool(name.strip()) and name not in items and not is_size(name) and not has_role(
         name, "item", "given", "part", "run", "system")

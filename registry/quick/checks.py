@@ -43,7 +43,7 @@ def ask_about_groups(table: Table, items: Sequence[str], request: Request, quest
 
     Args:
         table: The table.
-        items: The columns that name the items.
+        items: The columns that identify the items.
         request: The options of the user.
         questions: Collects the question.
 
@@ -256,8 +256,8 @@ def refuse_summary(table: Table, items: Sequence[str], system: str | None = None
 
     Args:
         table: The table.
-        items: The columns that name the items.
-        system: The column that names the system; None if rows do not belong to single systems.
+        items: The columns that identify the items.
+        system: The column with the name of the system; None if rows do not belong to single systems.
 
     Raises:
         InputError: There is such a row.
@@ -342,9 +342,9 @@ def refuse_other_gold(gold: Table, items: Sequence[str], value: str,
 
     Args:
         gold: The table of the gold.
-        items: The columns that name the items in the gold.
+        items: The columns that identify the items in the gold.
         value: The column of gold values.
-        systems: For each system its table, the columns that name the items, and the column of answers.
+        systems: For each system its table, the columns that identify the items, and the column of answers.
 
     Raises:
         InputError: A file has a copy of the gold with other values; the message names the first item that differs.

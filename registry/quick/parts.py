@@ -75,7 +75,7 @@ def group_rows(table: Table, column: str) -> dict[str, list[int]]:
 
 
 def find_system_column(table: Table, request: Request) -> str | None:
-    """Return the column that names the system of each row; None if there is none.
+    """Return the column with the name of the system of each row; None if there is none.
 
     Such a column exists if a table has one row per item and system.
     """

@@ -40,7 +40,7 @@ class Request:
         missing: The policy for items without an answer.
         runs: `fixed` or `random` if files such as a.seed1 and a.seed2 are runs of one system.
         gold: The gold file; or the gold's column, if one table has all systems.
-        item: The columns that name an item.
+        item: The columns that identify an item.
         in_order: True if files have no names of items, but the same order of items.
         label, score, text: The column of values; with several columns, the gold's and the systems'. A system's file
             uses the first of the systems' columns that it has.

@@ -240,7 +240,7 @@ def _plan_long_answers(table: Table, system: str, golds: Sequence[str], request:
 
     Args:
         table: The table.
-        system: The column that names the system.
+        system: The column with the name of the system.
         golds: The columns that may have the gold; more than one raises a QuestionError.
         request: The options of the user.
     """
@@ -266,7 +266,7 @@ def _plan_long_scores(table: Table, system: str, request: Request) -> Plan:
 
     Args:
         table: The table.
-        system: The column that names the system.
+        system: The column with the name of the system.
         request: The options of the user.
     """
     questions = Questions()
@@ -398,7 +398,7 @@ def _describe_column_runs(columns: Sequence[str]) -> list[str]:
 
 
 def _choose_items_of_wide(table: Table, request: Request, questions: Questions) -> list[str]:
-    """Choose the columns that name the items in a table with one column per system.
+    """Choose the columns that identify the items in a table with one column per system.
 
     The result is empty if items have no names, or if it is unclear; the user is then asked later.
     """
@@ -446,7 +446,7 @@ def _plan_wide_with_gold(table: Table, items: list[str], gold: str, columns: Seq
 
     Args:
         table: The table.
-        items: The columns that name the items.
+        items: The columns that identify the items.
         gold: The column of gold values.
         columns: The columns that may be systems.
         request: The options of the user.
@@ -507,7 +507,7 @@ def _plan_candidates(table: Table, items: list[str], flag: str, systems: Sequenc
 
     Args:
         table: The table, with one row per candidate.
-        items: The columns that name a candidate.
+        items: The columns that identify a candidate.
         flag: The gold column, with values such as true and false.
         systems: The columns of scores.
         request: The options of the user.

@@ -126,7 +126,7 @@ class Reader(Value):
     def offers(self) -> tuple[str, ...]:
         """Return the names of gold data that this reader provides for metrics.
 
-        A metric with a requirement (`Metric.needs`), such as "gold", works only with readers that provide it.
+        A metric that requires such data, for example "gold", works only with readers that provide them.
         """
         return ("gold",)
 

@@ -73,7 +73,7 @@ class TableReader(Reader):
     Columns that no option names are ignored.
 
     Attributes:
-        item: Columns that together name an item; the name is their cells, separated by blanks. If empty, rows are
+        item: Columns that together identify an item; the name is their cells, separated by blanks. If empty, rows are
             numbered from 1, and gold and submissions must have the same order.
         attributes: Columns of the gold that are attributes of the item.
         syntax: `delimited`, `jsonl` (one JSON object per line), `json` (a list of such objects, or one object with

@@ -34,7 +34,7 @@ _GRACE_SECONDS = 5  # time to finish the current responses when the server stops
 
 
 class Connection(H11Protocol):
-    """Connection that is aborted at once if the server has far too many of them."""
+    """Connection that is aborted at once if the server has far too many connections."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Start the connection, or abort it if the server has too many connections."""

@@ -30,7 +30,7 @@ def count_discordant(matrix: Matrix, a: Ints, b: Ints) -> Ints:
     A unit is an item or a cluster of items.
 
     Args:
-        matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
+        matrix: Statistics of all systems, with units (items or clusters) as rows.
         a: Indices of the first systems of the pairs, [pairs].
         b: Indices of the second systems, [pairs].
 
@@ -223,7 +223,7 @@ class Observed:
     """Two systems with the observed difference of their scores.
 
     Attributes:
-        matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
+        matrix: Statistics of all systems, with units (items or clusters) as rows.
         pair: Indices of the two systems.
         difference: Difference of the two scores, positive if the first system is better.
         n_discordant: Number of items or clusters in which the statistics of the two systems differ.
@@ -239,7 +239,7 @@ class Observed:
         """Compute the score differences of pairs of systems, before they are tested.
 
         Args:
-            matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
+            matrix: Statistics of all systems, with units (items or clusters) as rows.
             pairs: Indices of the two systems of each pair.
         """
         a, b = np.asarray(pairs, dtype=np.int64).reshape(-1, 2).T
@@ -269,7 +269,7 @@ class ObservedPairs(Sequence[Observed]):
     This is a sequence of `Observed` that stores the values of all pairs in arrays.
 
     Attributes:
-        matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
+        matrix: Statistics of all systems, with units (items or clusters) as rows.
         a, b: Indices of the first and of the second systems, [pairs].
         difference: Differences of the scores, positive if the first system is better, [pairs].
         n_discordant: Numbers of items or clusters in which the statistics of the two systems differ, [pairs].

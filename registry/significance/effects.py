@@ -277,9 +277,9 @@ class Clustering:
 def measure_design_effect(matrix: Matrix, pair: Pair) -> Clustering:
     """Measure how much clusters of items increase the error of a difference.
 
-    Sentences of a document share its author and topic, so n of them carry less information than n independent ones. The
-    correlation of the *difference* of the two systems matters, not the correlation of the scores: a hard document is
-    hard for both systems.
+    Sentences of one document share author and topic, so they carry less information than the same number of independent
+    sentences. The correlation of the *difference* of the two systems matters, not the correlation of the scores: a hard
+    document is hard for both systems.
 
     The intra-cluster correlation is that of a one-way analysis of variance with clusters of unequal size (Donner and
     Koval 1980). The design effect (Kish 1965) is the estimated variance with clusters as units, divided by the one with

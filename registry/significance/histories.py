@@ -98,7 +98,7 @@ def find_new_bests_by_ladder(log_p: Floats, raised: Flags, alpha: float, most: i
 class ShownScores:
     """Best scores that a leaderboard with a Ladder shows, in the order of submission.
 
-    A Ladder shows a new score only if it clearly exceeds the shown one (`run_ladder`).
+    A Ladder shows a new score only if it clearly exceeds the shown one (Blum and Hardt 2015).
 
     Attributes:
         scores: Score that is shown after each submission, [submissions]; nan until a score is defined.

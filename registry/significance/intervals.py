@@ -180,7 +180,7 @@ def influences(matrix: Matrix) -> Floats:
     cases the influences add up to 0.
 
     Args:
-        matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
+        matrix: Statistics of all systems, with units (items or clusters) as rows.
 
     Returns:
         Influences, [units, systems]; nan if the score is undefined, or if it is undefined without one unit.
@@ -254,7 +254,7 @@ def class_sizes(matrix: Matrix) -> Floats:
     of right-or-wrong trials: K^2 / sum(1 / n_k) for K classes with n_k items each.
 
     Args:
-        matrix: Counts of classes, as `Matrix.by_unit` returns them. All items of a cluster are counted.
+        matrix: Counts of classes, with units (items or clusters) as rows. All items of a cluster are counted.
     """
     counts = matrix.statistics.sum(axis=0)[:, 2::3] / matrix.multiple
     with np.errstate(divide="ignore"):
@@ -270,7 +270,7 @@ def error_free_sizes(matrix: Matrix) -> Floats:
     at most `class_sizes`.
 
     Args:
-        matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
+        matrix: Statistics of all systems, with units (items or clusters) as rows.
 
     Returns:
         Sizes, [systems].

@@ -335,7 +335,7 @@ class Matrix(ABC):
     def jackknife(self) -> Floats:
         """Compute the scores of all systems without each unit in turn.
 
-        The units must be items or clusters, as in `by_unit`.
+        The units must be items or clusters.
 
         Returns:
             Scores, [units, systems].
@@ -569,14 +569,14 @@ class StatisticMatrix(Matrix):
     def unit_scores(self) -> Floats:
         """Compute the score of every system in each single unit, [units, systems].
 
-        The units must be items or clusters, as in `by_unit`.
+        The units must be items or clusters.
         """
         return np.concatenate([self.score(block) for block in self.by_block()])
 
     def jackknife(self) -> Floats:
         """Compute the scores of all systems without each unit in turn, [units, systems].
 
-        The matrix must be in the form of `by_unit`: its units are items or clusters.
+        The rows of the matrix must be units: items or clusters.
         """
         sums = self.statistics.sum(axis=0)
         return np.concatenate([self.score(sums - block) for block in self.by_block()])

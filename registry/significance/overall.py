@@ -51,7 +51,7 @@ class OverallTest(Value):
         """Return the reason why this test does not apply to the data; None if it does.
 
         Args:
-            matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
+            matrix: Statistics of all systems, with units (items or clusters) as rows.
         """
         if not isinstance(matrix, StatisticMatrix):
             return f"{self.name} compares scores of single units, but correlations have none; leave out overall"

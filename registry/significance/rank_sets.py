@@ -326,7 +326,7 @@ class SignFlips(JointErrors):
     """Simulated errors of score differences, by random sign flips.
 
     Under the null hypothesis, the difference of two systems in a single unit (item or cluster) is equally likely to
-    favour either of them. So the signs of these differences are flipped in random units, which are the same for all
+    favour either system. So the signs of these differences are flipped in random units, which are the same for all
     pairs of systems. For two systems and a mean of unit scores this is the studentized permutation test. It is exact
     for a pair with symmetric differences, and asymptotically valid for several pairs together. Strata are ignored.
     """
@@ -482,7 +482,7 @@ def _count_differing(matrix: Matrix, errors: JointErrors, systems: Ints) -> Ints
     needed.
 
     Args:
-        matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
+        matrix: Statistics of all systems, with units (items or clusters) as rows.
         errors: Errors of the differences.
         systems: Indices of the systems of the errors.
 

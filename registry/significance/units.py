@@ -25,7 +25,7 @@ def unit_refusal(name: str, matrix: Matrix) -> str | None:
 
     Args:
         name: Name of the test.
-        matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
+        matrix: Statistics of all systems, with units (items or clusters) as rows.
 
     Returns:
         The reason, or None if the test applies.

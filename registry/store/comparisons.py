@@ -53,7 +53,10 @@ def find_compared(connection: Connection, *, candidate: str | None, **columns: A
 
 
 def pair_request_id(connection: Connection, request: PairRequestRow) -> int:
-    """Return the id of the settings of a test of two systems; store new settings."""
+    """Return the id under which the settings of a pair test are stored.
+
+    New settings are stored first.
+    """
     return catalog.find_or_insert(connection, models.pair_request, asdict(request))
 
 

@@ -148,8 +148,8 @@ def judge_test(test: PairTest, matrix: Matrix, unit: str | None) -> Verdict:
 def list_preferred(matrix: Matrix, unit: str | None = None) -> tuple[PairTest, ...]:
     """Return the significance tests that suit the data, in order of preference.
 
-    The study recommends the first of them that is valid. Usually the permutation test comes first: it assumes no
-    population, and its p-values are exact for ratios of sums. The bootstrap comes first if permutations would be
+    The study recommends the first test in the list that is valid. Usually the permutation test comes first: it assumes
+    no population, and its p-values are exact for ratios of sums. The bootstrap comes first if permutations would be
     simulated and there are many units, because its resamples also yield intervals. Special cases:
 
     - few clusters of different sizes, if systems are not exchangeable: studentized permutation;

@@ -110,8 +110,7 @@ def find_agreeing(gains: Gains, board: Board, other: Board) -> tuple[Gains, Flag
         other: The other leaderboard.
 
     Returns:
-        The pairs with defined scores on both leaderboards, and for each of them True if the same system is better on
-            both.
+        The pairs with defined scores on both leaderboards, and for each pair True if the same system is better on both.
     """
     indices = {(member.team, member.system): n for n, member in enumerate(other.members)}
     index = np.array([indices.get((member.team, member.system), -1) for member in board.members])

@@ -206,7 +206,7 @@ def prepare_matrix(matrix: Matrix) -> Matrix:
 
 
 def place_side_by_side(matrix: Matrix, sets: Places) -> Matrix:
-    """Combine sampled test sets into one matrix, so that one call tests all of them.
+    """Combine sampled test sets into one matrix, so that one call tests all sets.
 
     The same system on another test set counts as another system.
 
@@ -224,9 +224,9 @@ def place_side_by_side(matrix: Matrix, sets: Places) -> Matrix:
 
 
 def warn_of_sets(matrix: Matrix, units: Places) -> list[Message]:
-    """Return warnings if bootstrap p-values are unreliable on small test sets.
+    """Return warnings if bootstrap p-values are unreliable on test sets of this size.
 
-    The test set is one of many that a study samples from the whole test set, without its strata.
+    A study samples many such test sets from the whole test set, without strata. One of them is checked.
 
     Args:
         matrix: Statistics of the whole test set.

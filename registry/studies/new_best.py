@@ -208,8 +208,8 @@ class _History:
         members: Index of each submission on the board, or -1 if it is withdrawn or unscored, [submissions].
         scores: Score of each submission, nan if it is withdrawn or unscored, [submissions].
         is_highest: True for each submission that scores higher than all earlier ones, [submissions].
-        log_p: Largest log p-value against all earlier submissions, or, if `is_highest` is False, against the best of
-            them, [submissions].
+        log_p: Largest log p-value against all earlier submissions, or, if `is_highest` is False, only against the best
+            earlier one, [submissions].
         tests: Index of the earlier submission with this p-value, and its test, or None, [submissions].
     """
 

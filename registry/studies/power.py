@@ -165,7 +165,7 @@ class Power(BoardStudy):
     def _describe_difference(self, design: Design, units: int) -> Row:
         """Return the power and the errors of type S and M for the declared difference.
 
-        The columns include the number of units that the difference needs. They are empty if no difference is declared.
+        The result also has the number of units that the difference needs. It is empty if no difference is declared.
         """
         if self.difference is None:
             return {}

@@ -43,7 +43,7 @@ class Ranked:
         systems: Names of the systems, [systems].
         right: True for each candidate that is in the gold, [candidates].
         scores: Higher is better; nan if a system does not return a candidate, [candidates, systems].
-        order: Position of each candidate in the random order that breaks ties (`order_ties`), [candidates].
+        order: Position of each candidate in the random order that breaks ties, [candidates].
     """
 
     systems: tuple[str, ...]
@@ -95,7 +95,7 @@ class Contest:
         system_a, system_b: Names of the systems.
         n: Cut-offs.
         only_a, only_b: Number of candidates that only one of the systems accepts (D1 and D2 of Evert 2004).
-        right_a, right_b: Number of correct candidates among them.
+        right_a, right_b: Number of correct candidates among those in `only_a` and `only_b`.
         p_value, log10_p: Fisher's test, two-sided by point probabilities.
         significant: True if p <= alpha.
     """

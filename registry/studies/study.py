@@ -347,7 +347,7 @@ class BoardStudy(Study):
         min_boards: Minimum number of leaderboards.
         every_facet: True if the default includes leaderboards of facets.
         allows_unequal_items: True if systems may be scored on different items.
-        supports_responses: True if single responses are loaded when they are the units.
+        supports_responses: True if the study supports tests whose units are single responses.
     """
 
     scope: ClassVar[Literal["board", "test sets"]] = "board"

@@ -117,7 +117,7 @@ class BoardKey:
         return request.resolve_resamples(len(self.members), 0 if self.family is None else self.family.pairs - n_pairs)
 
     def describe_request(self, request: Request) -> dict[str, Any]:
-        """Return the request as a JSON object, to store it with a comparison."""
+        """Return the settings of a comparison as a JSON object, to store them."""
         unused = {"family"} if request.significance.family == "board" else set()
         return {"task_version": self.task.version, "cluster": self.test_set.cluster_attribute,
                 "rank_baselines": request.rank_baselines, **({} if request.rank_late else {"rank_late": False}),

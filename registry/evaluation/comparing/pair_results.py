@@ -429,7 +429,8 @@ class BoardIntervals:
     def _count_contrary(self) -> int:
         """Count pairs whose p-value and confidence interval contradict each other.
 
-        One of them shows a significant difference, and the other does not. P-values are two-sided and not adjusted.
+        The p-value shows a significant difference and the interval does not, or vice versa. P-values are two-sided and
+        not adjusted.
         """
         if self.results.settings.alternative != "two-sided":
             return 0

@@ -151,7 +151,7 @@ def import_submissions(ingest: Ingest, submissions: Sequence[DeclaredSubmission]
     The limits of the task do not apply to them. Submissions of purged teams are skipped.
 
     Raises:
-        InputError: Some submissions are refused. The error contains the errors of all of them.
+        InputError: Some submissions are refused. The error contains the errors of all refused submissions.
     """
     summary, errors, stored_names = IngestSummary(ingest.slug), list[InputError](), ingest.ledger.names
     check_runs(ingest.task, submissions)

@@ -88,7 +88,7 @@ def find_split_cluster(clusters: Iterable[Hashable], strata: Iterable[Hashable])
 
 def check_names(task: ResolvedTask,
                 names_by_test_set: Mapping[str, Callable[[NamePart], Set[str]]]) -> list[str]:
-    """Check that the gold has the types and labels that the options of metrics name.
+    """Check that types and labels in the options of metrics occur in the gold.
 
     Args:
         names_by_test_set: For each test set, a function that returns all types or all keys (labels) of its gold

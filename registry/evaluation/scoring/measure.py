@@ -188,9 +188,9 @@ def compute_statistics(items: Sequence[Item], runs: Sequence[JoinedColumns], mis
 
 
 def _compute_exact(metric: Metric, items: Sequence[Item], answers: JoinedColumns) -> Floats:
-    """Compute the statistics of a metric, and check that sums of them are exact.
+    """Compute the statistics of a metric, and check that their sums will be exact.
 
-    The shape is [items, columns].
+    Shape of the statistics: [items, columns].
 
     Raises:
         InputError: A statistic is infinite, nan or too large. The error names the first such item.
@@ -321,8 +321,8 @@ class LabelNumbers:
     def sum_classes(self, metric: ConfusionMetric, statistics: Floats) -> Floats:
         """Count the items of each class, from the labels of gold and system.
 
-        A class is a label. The counts of each class are the number of items that have it in both, in the system's
-        output, and in the gold.
+        A class is a label. Each class has three counts: the items with this label in both the gold and the system's
+        output, in the system's output, and in the gold.
 
         Args:
             metric: The metric.

@@ -204,7 +204,7 @@ def _write_letters(axes: Axes, board: Leaderboard) -> None:
     """Write the group letters of each system at the right of the figure.
 
     Systems that share a letter do not differ significantly. If the board has no letters, write the rank ranges, unless
-    all of them are single ranks.
+    every range is a single rank.
     """
     has_letters = shows_letters(board)
     if not has_letters and all(low == high for low, high in filter(None, board.rank_ranges)):

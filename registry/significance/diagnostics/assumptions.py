@@ -201,7 +201,7 @@ def misuses(test: PairTest, matrix: Matrix) -> list[Message]:
 
     Args:
         test: The requested test; it can be computed for these data.
-        matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
+        matrix: Statistics of all systems, with units (items or clusters) as rows.
     """
     pairs = SystemPairs.every(matrix)
     of_pairs = test.pair_warnings(pairs) if len(pairs.a) else ()
@@ -210,13 +210,13 @@ def misuses(test: PairTest, matrix: Matrix) -> list[Message]:
 
 
 def one_sided_misuses(test: PairTest, matrix: Matrix) -> list[Message]:
-    """Return the warnings about violated assumptions of a one-sided test.
+    """Return the warnings about assumptions of a one-sided test that the data violate.
 
-    These are the warnings of `misuses`, and one about skewed differences.
+    In addition to the warnings about a two-sided test, there is one about skewed differences.
 
     Args:
         test: The requested test; it can be computed for these data.
-        matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
+        matrix: Statistics of all systems, with units (items or clusters) as rows.
     """
     pairs = SystemPairs.every(matrix)
     is_skewed = len(pairs.a) and test in (Permutation(), MatchedT(), Bootstrap())

@@ -29,7 +29,7 @@ class SystemPairs(NamedTuple):
     """Statistics of systems, and the pairs of systems that are checked for warnings.
 
     Attributes:
-        matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
+        matrix: Statistics of all systems, with units (items or clusters) as rows.
         a: Indices of the first systems, [pairs].
         b: Indices of the second systems, [pairs].
     """

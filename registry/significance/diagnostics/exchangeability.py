@@ -185,7 +185,7 @@ def compute_effective_units_by_system(matrix: Matrix) -> Floats:
     The score must be a ratio of sums. The denominators of its items (or clusters) are their weights.
 
     Args:
-        matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
+        matrix: Statistics of all systems, with units (items or clusters) as rows.
 
     Returns:
         Sizes, [systems]; nan if all denominators are 0.
@@ -219,7 +219,7 @@ class _Differences(NamedTuple):
     more weight. A difference is the influence on the first system's score minus the influence on the second one's.
 
     Attributes:
-        matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
+        matrix: Statistics of all systems, with units (items or clusters) as rows.
         systems: Indices of the systems that are in a pair, [systems].
         numerators, denominators: Sums over units, [systems] each.
         a, b: Positions of the systems of each pair in `systems`, [pairs] each.

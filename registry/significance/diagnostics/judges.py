@@ -51,8 +51,8 @@ def _judged_pairs(pairs: SystemPairs, holds: Callable[[JudgedItems, int, int], b
 def count_informative_units(matrix: Matrix) -> int:
     """Count the items (or clusters) that carry information about the scores.
 
-    If an automatic judge scores all items, only items with human scores count, for the system with the fewest of them.
-    Otherwise all items count.
+    If an automatic judge scores all items, only items with human scores count; if systems differ, the smallest number
+    is returned. Otherwise all items count.
     """
     if matrix.judged is None:
         return matrix.n_units

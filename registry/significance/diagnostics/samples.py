@@ -136,7 +136,7 @@ def find_outlying_levels(matrix: Matrix, over: str = "all") -> Message | None:
     accuracy of this warning.
 
     Args:
-        matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
+        matrix: Statistics of all systems, with units (items or clusters) as rows.
         over: Factor whose levels are a random sample, such as `prompts`; or `all`.
     """
     if matrix.factors is None or explain_crossing_refusal(matrix):

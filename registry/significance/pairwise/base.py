@@ -33,7 +33,7 @@ class PairTest(Value):
         null: Null hypothesis.
         assumes: Assumptions.
         citation: Sources of the method. A source of one option follows its value, as in `pooled=false: Welch 1947`.
-        called: The test in words, such as `a paired t-test`; options can change them (`description`).
+        called: The test in words, such as `a paired t-test`; options can change them.
         units: Units that can be tested: `item`, `cluster` or `response`; the first one is the default.
         takes_strata: True if the test resamples within strata.
         takes_runs: True if the runs of a system can be random.
@@ -93,7 +93,7 @@ class PairTest(Value):
         The result is empty if the test always simulates p-values or never does.
 
         Args:
-            matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
+            matrix: Statistics of all systems, with units (items or clusters) as rows.
         """
         return ""
 
@@ -121,7 +121,7 @@ class PairTest(Value):
         Subclasses override this method with their special conditions. `refusal` adds the conditions of all tests.
 
         Args:
-            matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
+            matrix: Statistics of all systems, with units (items or clusters) as rows.
         """
         return None
 
@@ -129,7 +129,7 @@ class PairTest(Value):
         """Return the reason why this test does not apply to the data; None if it does.
 
         Args:
-            matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
+            matrix: Statistics of all systems, with units (items or clusters) as rows.
         """
         if matrix.family == "pair" and "pair" not in (self.families or ()):
             return (f"{self.name} does not support correlations; use --test permutation, --test bootstrap or "
@@ -150,7 +150,7 @@ class PairTest(Value):
         """Compute the differences that this test compares with 0.
 
         Args:
-            matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
+            matrix: Statistics of all systems, with units (items or clusters) as rows.
             pairs: Indices of the two systems of each pair.
         """
         return Observed.compare(matrix, pairs)
@@ -202,7 +202,7 @@ class PairTest(Value):
         """Return True if the test computes its own confidence intervals of differences.
 
         Args:
-            matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
+            matrix: Statistics of all systems, with units (items or clusters) as rows.
         """
         return False
 
@@ -302,11 +302,11 @@ def choose_few_systems(systems: int) -> list[int]:
 def try_pairs(test: PairTest, matrix: Matrix, settings: Settings) -> TriedPairs:
     """Test a few pairs of systems with one resample each, to predict the cost of all.
 
-    If several pairs are expensive, only one is tested and represents all of them.
+    If several pairs are expensive, only one of these is tested and represents the others.
 
     Args:
         test: A test that applies to the data.
-        matrix: Statistics of at least two systems (`choose_few_systems`).
+        matrix: Statistics of a few systems, at least two.
         settings: Settings of the test.
     """
     matrix = matrix.by_unit

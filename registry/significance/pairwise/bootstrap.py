@@ -57,8 +57,8 @@ class Bootstrap(PairTest):
     """Paired bootstrap of items or clusters, and of random runs.
 
     If both systems have the same denominators and sums take few values, the p-value is computed without simulation (the
-    ideal bootstrap). If no resample at all is as extreme as the observed difference (`is_reachable`), the p-value and
-    the interval are nan.
+    ideal bootstrap). If no resample at all is as extreme as the observed difference, the p-value and the interval are
+    nan.
 
     Attributes:
         variant: `recentred`: the null distribution is the resampled difference minus the observed one. `studentized`:

@@ -294,12 +294,12 @@ class ResponsePermutation(PairTest):
 
 @dataclass(frozen=True, eq=False)
 class _Divisions:
-    """Responses that only one of two systems gives, and random assignments of them.
+    """Responses that only one of two systems gives, and their random assignments.
 
-    A response is one answer, such as a span. Under the null hypothesis each of these responses belongs to either system
-    with equal probability. A division assigns each of them to one of the two systems. The difference of the scores
-    depends only on the numbers of correct and of spurious responses of the first system. These numbers are independent
-    binomial variables, so the test is exact, in whole numbers.
+    A response is one answer, such as a span. A division assigns each of these responses to one of the two systems;
+    under the null hypothesis, both systems are equally likely. The difference of the scores depends only on the numbers
+    of correct and of spurious responses of the first system. These are independent binomial variables, so the test is
+    exact.
 
     Attributes:
         quotient: Coefficients of the score, for the sums (true positives, predicted, gold).

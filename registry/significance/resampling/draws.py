@@ -115,7 +115,7 @@ Link = tuple[Ints, Ints]
 class Columns:
     """Columns of statistics [units, systems, columns], arranged for fast sums.
 
-    Units are items or clusters, and the sums are over resamples of them.
+    The statistics are summed over resamples of the units (items or clusters).
 
     - Columns that systems share, such as the lengths of references, are stored once.
     - A column is derived if it equals another one plus a constant in most units: a text has one bigram less than words,
@@ -456,7 +456,7 @@ def draw_resamples(units: int, draws: int, block: int, seed: int, stratum: tuple
         draws: Number of resamples of the block.
         block: Number of the block.
         seed: Seed of the random numbers.
-        stratum: Key of the stratum (`group_by_stratum`).
+        stratum: Key of the stratum for the random numbers.
         loops: Implementation of the inner loops.
 
     Yields:

@@ -446,8 +446,8 @@ def count_swapped_means(pairs: ObservedPairs, settings: Settings) -> Ints:
     """Count the extreme permutations of each pair of systems, if scores are means.
 
     A permutation swaps the two systems in random items (or clusters). It is extreme if the difference of the scores is
-    at least as extreme as the observed one. All systems must have the same denominators (`have_equal_denominators`).
-    Each permutation then needs only one number per system, as in the bootstrap.
+    at least as extreme as the observed one. All systems must have the same denominators. Each permutation then needs
+    only one number per system, as in the bootstrap.
 
     Returns:
         Counts, [pairs].
