@@ -61,7 +61,7 @@ class Token(NamedTuple):
 
 
 class Word(NamedTuple):
-    """A word of a sentence in a treebank, with its annotation (see CoNLL-U).
+    """A word of a sentence in a treebank, with its annotation as in CoNLL-U.
 
     Attributes:
         form: The form of the word, without blanks unless its token has several words.

@@ -75,7 +75,7 @@ def select_standing(board: Leaderboard, submission: str) -> Standing:
 
     Args:
         board: The leaderboard.
-        submission: The system's display name, its own name, `team/system` or `team/system@version`.
+        submission: The system's displayed name, its own name, `team/system` or `team/system@version`.
 
     Raises:
         UnknownNameError: The leaderboard has no such system.

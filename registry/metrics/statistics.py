@@ -396,7 +396,7 @@ class Recorded(NamedStatistics):
 
     Attributes:
         of: The other metric with its options, such as `"SpanF(beta=1)"`.
-        columns: Names of the columns with its statistics, in the order of its statistics family.
+        columns: Names of the columns with the statistics of the other metric, in its own order.
     """
 
     citation = "that of the metric"

@@ -192,8 +192,8 @@ def verify_scores(connection: Connection, with_gold: Collection[int]) -> Iterato
 
     Args:
         connection: Connection to a public file.
-        with_gold: Ids of the tasks whose gold is public. In the other tasks, a score is not verified if its statistics
-            family has no totals.
+        with_gold: Ids of the tasks whose gold is public. In the other tasks, a score is not verified if no totals exist
+            for its kind of statistics.
     """
     totals: dict[tuple[int, int], list[Any]] = defaultdict(list)
     for row in connection.exec_driver_sql("FROM statistic_total ORDER BY replicate, position"):

@@ -74,7 +74,7 @@ def wilson_interval(scores: ArrayLike, sizes: ArrayLike, score_range: Range, qua
 
     Args:
         scores: Observed scores, of any shape.
-        sizes: Effective sample sizes, of the same shape; see `effective_sizes`.
+        sizes: Effective sample sizes, of the same shape.
         score_range: Lowest and highest possible score.
         quantile: Quantile of the normal or of Student's distribution.
     """

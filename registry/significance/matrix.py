@@ -179,11 +179,12 @@ def count_unshared(both: Ints, a: Ints, b: Ints) -> tuple[Ints, Ints]:
 class JudgedItems:
     """Items that an automatic judge has scored; some of them also have human scores.
 
-    `registry.judged` estimates the mean human score from both. The difference of two systems cannot be computed from
-    sums over a cluster, so the statistics of the single items are stored.
+    The mean human score is estimated from both (`registry.judged`). For the difference of two systems, sums over a
+    cluster are not sufficient, so the statistics of single items are stored. Statistics are stored as whole numbers of
+    steps, such as 0.01.
 
     Attributes:
-        to_values: Converts stored statistics [..., columns], which are numbers of steps, to their values.
+        to_values: Converts numbers of steps, [..., columns], to statistics.
         slope: Weight of the judge's mean. None: each score and each difference uses the weight with the least error.
         lower_is_better: True if a lower score is better.
         statistics: [items, systems, columns], stored as numbers of steps. None: the rows of the matrix are items, and

@@ -274,9 +274,9 @@ def _gatekeep(p: Floats, chains: Ints) -> Floats:
     """Adjust p-values of several metrics by gatekeeping, which orders the hypotheses.
 
     A chain has one hypothesis per metric about the same two systems, and tests the next metric only if the previous one
-    is significant (see `adjust_boards`). So no adjusted p-value is smaller than the previous one. A chain that is
-    finished passes its share of alpha to the unfinished chains. So a hypothesis is tested at alpha divided by the
-    number of chains that are unfinished at that point.
+    is significant. So an adjusted p-value is never smaller than the previous one in the chain. A finished chain passes
+    its share of alpha to the unfinished chains. So a hypothesis is tested at alpha divided by the number of chains that
+    are unfinished at that point.
 
     Args:
         p: p-values; those of one chain are in the order of the metrics.
@@ -480,9 +480,8 @@ def draw_differences(matrix: Matrix, pairs: Sequence[Pair], settings: Settings, 
     """Simulate the differences of all pairs together under the null hypothesis.
 
     All pairs share the resamples, so the adjustment has more power than Holm's correction if pairs are dependent. A
-    permutation selects the same units (items or clusters) for all pairs, and swaps only the two systems of each pair.
-    The observed difference is subtracted from each difference in a bootstrap. Differences within a small tolerance are
-    ties.
+    permutation selects the same units (items or clusters) for all pairs, and swaps only the two systems of each pair. A
+    bootstrap subtracts the observed difference from each resampled one. Differences within a small tolerance are ties.
 
     Args:
         matrix: Statistics of all systems.

@@ -68,7 +68,7 @@ class OverallTest(Value):
         Units (items or clusters) in which the score of some system is undefined are omitted.
 
         Raises:
-            ValueError: The test does not apply to the data (see `refusal`).
+            ValueError: The test does not apply to the data.
         """
         matrix = matrix.by_unit
         if reason := self.refusal(matrix):

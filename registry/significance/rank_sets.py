@@ -170,9 +170,10 @@ class Influences:
         return covariances
 
     def find_smallest_contributions(self, system: int) -> Floats:
-        """Return the smallest contribution of an item to each difference to one system.
+        """Return the smallest contribution of an item to the differences to one system.
 
-        Differences of scores are sums of contributions of single items (or clusters); contributions of 0 are ignored.
+        The difference of two scores is a sum of contributions of single items (or clusters). For each other system, the
+        smallest contribution above 0 is returned.
 
         Args:
             system: Index of the system to which the others are compared.

@@ -47,7 +47,7 @@ def are_unscored(pairs: ObservedPairs, *, unequal: bool) -> Flags:
     """Flag pairs of systems that a test of single items cannot compare, [pairs].
 
     A pair is flagged if no unit (item or cluster) has a defined score for both systems. It is also flagged if the total
-    scores of the systems differ, but every unit with different statistics lacks a defined score of one system.
+    scores differ, but the systems differ only in units in which a score is undefined.
 
     Args:
         pairs: Pairs with different statistics in some unit.

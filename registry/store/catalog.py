@@ -372,9 +372,9 @@ def gold_sources(connection: Connection, gold_revision_id: int, reader: str) -> 
 
 
 def item_ids(connection: Connection, gold_revision_id: int) -> tuple[int, int]:
-    """Return the first item id of a gold revision, and its number of items.
+    """Return the first item id of a version of the gold, and its number of items.
 
-    The item ids of a gold revision are consecutive.
+    The item ids of a version of the gold are consecutive.
 
     Raises:
         MismatchError: The file is public and does not contain the items.
@@ -412,7 +412,7 @@ def gold_names(connection: Connection, gold_revision_id: int, name: Literal["typ
 
     Args:
         connection: Connection to the registry.
-        gold_revision_id: Id of the gold revision.
+        gold_revision_id: Id of the version of the gold.
         name: `type` or `key`, a column of the table `answer`.
     """
     table = models.answer

@@ -109,7 +109,7 @@ def delete_statistics(connection: Connection, family: str, metric_id: int, scori
 
     Args:
         connection: Connection to the registry.
-        family: Statistics family of the metric.
+        family: Kind of statistics (statistics family) that the metric uses, such as `bleu`.
         metric_id: Id of the metric.
         scoring_ids: Ids of scorings: submissions that were scored with one version of the gold.
     """
@@ -124,7 +124,7 @@ def load_statistics(connection: Connection, family: str, metric_id: int, scoring
 
     Args:
         connection: Connection to the registry.
-        family: Statistics family of the metric.
+        family: Kind of statistics (statistics family) that the metric uses, such as `bleu`.
         metric_id: Id of the metric.
         scoring_ids: Ids of the submissions' scorings, in the order of the result.
         first_item: Id of the first item of the gold; the ids of the other items follow.
@@ -176,7 +176,7 @@ class StoredStatistics(Sequence[Floats]):
 
         Args:
             connection: Connection to the registry.
-            family: Statistics family of the metric.
+            family: Kind of statistics (statistics family) that the metric uses, such as `bleu`.
             metric_id: Id of the metric.
             scoring_ids: Ids of scorings: submissions that were scored with one version of the gold.
             first_item: Id of the first item of the gold; the ids of the other items follow.
@@ -234,7 +234,7 @@ def _find_complete(connection: Connection, family: str, metric_id: int, scoring_
 
     Args:
         connection: Connection to the registry.
-        family: Statistics family of the metric.
+        family: Kind of statistics (statistics family) that the metric uses, such as `bleu`.
         metric_id: Id of the metric.
         scoring_ids: Ids of scorings: submissions that were scored with one version of the gold.
         n_items: Number of all items.

@@ -226,7 +226,7 @@ def place_side_by_side(matrix: Matrix, sets: Places) -> Matrix:
 def warn_of_sets(matrix: Matrix, units: Places) -> list[Message]:
     """Return warnings if bootstrap p-values are unreliable on test sets of this size.
 
-    A study samples many such test sets from the whole test set, without strata. One of them is checked.
+    A study samples many such test sets from the whole test set, without strata. This function checks one.
 
     Args:
         matrix: Statistics of the whole test set.

@@ -123,7 +123,7 @@ class Parts:
     """Intermediate results of a long study, which can continue after an interruption.
 
     Attributes:
-        finished: Finished results as JSON; the keys are the keys of `compute_all` as JSON.
+        finished: Finished results as JSON, by the key of each result (as JSON, too).
         store: Stores new results; called every few seconds.
         progress: Receives the number of finished results.
     """

@@ -52,7 +52,7 @@ class BoardKey:
         task, test_set, gold, metric, track: With `facet`, these identify the leaderboard.
         facet: Attribute and value of the items on the leaderboard, such as ("genre", "blog"); None: all items.
         members: The submissions on the leaderboard.
-        scores: The scores of the members by `scoring_id`.
+        scores: The score of each member, by the id (`scoring_id`) of the row that joins the member with the gold.
         family: All leaderboards that are corrected together with this one; None if it is corrected alone.
     """
 

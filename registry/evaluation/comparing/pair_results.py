@@ -292,9 +292,8 @@ class FamilyResults:
     def _adjust_p_values(self) -> list[Decisions]:
         """Adjust all p-values together, and mark pairs whose significance is uncertain.
 
-        A simulated p-value has a Monte Carlo interval. Both ends of the interval are adjusted, too. As a larger p-value
-        never makes an adjusted p-value smaller, they are bounds of the adjusted p-value. The significance is uncertain
-        if alpha is between the bounds.
+        A simulated p-value has a Monte Carlo interval. Both ends of the interval are adjusted, too, which gives bounds
+        of the adjusted p-value. The significance is uncertain if alpha is between the bounds.
         """
         if not self._corrects_p_values:
             return self._step_down()

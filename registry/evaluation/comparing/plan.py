@@ -192,8 +192,8 @@ class Plan:
     def find_infeasible_families(self) -> Iterator[InfeasibleFamily]:
         """Yield groups of pairs with too few resamples for any significant pair.
 
-        Pairs in a group are corrected together. Groups with too few units are left out; see
-        `find_boards_with_few_units`. The calculation assumes that p-values that are not simulated are 0.
+        Pairs in a group are corrected together. Groups with too few units are left out. The calculation assumes that
+        p-values that are not simulated are 0.
         """
         with_few_units = {board.key.name for board, _ in self.find_boards_with_few_units()}
         for boards, share in self._group_by_alpha():

@@ -363,7 +363,7 @@ def _store_gold(ingest: Ingest, test_set: TestSet, stored: TestSetRow, previous:
             the manifest may require other attributes.
 
     Returns:
-        The id of the gold revision; None if the gold is unchanged.
+        The id of the version of the gold; None if the gold is unchanged.
 
     Raises:
         InputError: A file is invalid.

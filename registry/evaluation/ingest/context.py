@@ -45,7 +45,7 @@ class ParseCache(LastFileCache):
         self._answer_ids: dict[int, AnswerIds] = {}
 
     def add_items(self, gold_revision_id: int, items: list[Item]) -> None:
-        """Put the items of a gold revision (one version of the gold) into the cache.
+        """Put the items of one version of the gold into the cache.
 
         Args:
             gold_revision_id: Id of the revision.
@@ -69,7 +69,7 @@ class ParseCache(LastFileCache):
         """Put the answers of a submission into the cache, unless the cache is full.
 
         Args:
-            scoring_id: Id of the row that joins the submission with a gold revision.
+            scoring_id: Id of the row that joins the submission with a version of the gold.
             runs: The answers of each run, matched with the items of the gold.
         """
         n = sum(len(run) * (COLUMN_SIZE if run.is_numeric else 1) for run in runs)
@@ -78,7 +78,7 @@ class ParseCache(LastFileCache):
             self._n_answers += n
 
     def items(self, gold_revision_id: int) -> list[Item]:
-        """Return the items of a gold revision (one version of the gold), in their order."""
+        """Return the items of one version of the gold, in their order."""
         if gold_revision_id not in self._items:
             revision = catalog.get(self._connection, GoldRevisionRow, gold_revision_id=gold_revision_id)
             _, items = read_stored_gold(self._connection, revision)
@@ -87,7 +87,7 @@ class ParseCache(LastFileCache):
         return self._items[gold_revision_id]
 
     def answer_ids(self, gold_revision_id: int) -> AnswerIds:
-        """Return the index that maps answers to a gold revision to their database ids.
+        """Return the index that maps answers to their database ids, for one version of the gold.
 
         The index assigns ids to new answers, which the caller must store.
         """
@@ -101,7 +101,7 @@ class ParseCache(LastFileCache):
         """Return the answers of a submission's runs, matched with the items of the gold.
 
         Args:
-            scoring: Row that joins the submission with a gold revision.
+            scoring: Row that joins the submission with a version of the gold.
         """
         if scoring.scoring_id in self._joined:
             return self._joined[scoring.scoring_id]
@@ -145,7 +145,7 @@ class ParseCache(LastFileCache):
 
 
 def read_stored_gold(connection: Connection, revision: GoldRevisionRow) -> tuple[Reader, dict[str, Item]]:
-    """Parse the stored files of a gold revision, which is one version of the gold.
+    """Parse the stored files of one version of the gold.
 
     Returns:
         The reader, which has parsed the files; and the items by key.
@@ -199,7 +199,7 @@ class Ingest:
         return self.journal.run_id(self.connection)
 
     def items(self, gold_revision_id: int) -> list[Item]:
-        """Return the items of a gold revision (one version of the gold), in their order."""
+        """Return the items of one version of the gold, in their order."""
         return self.parsed.items(gold_revision_id)
 
     @cached_property

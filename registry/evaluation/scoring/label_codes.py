@@ -21,9 +21,9 @@ from registry.store.rows import insert_many, next_id
 
 
 def load_labels(connection: Connection, gold_revision_id: int) -> LabelNumbers:
-    """Load the numbers under which the database stores the labels of a gold revision.
+    """Load the numbers under which the database stores the labels of a version of the gold.
 
-    A gold revision is one version of the gold. Labels of its submissions are included.
+    Labels of its submissions are included.
     """
     table = models.label
     query = select(table.c.name, table.c.label_id).where(table.c.gold_revision_id == gold_revision_id)
@@ -37,11 +37,11 @@ def add_labels(connection: Connection, gold_revision_id: int, codes: Sequence[Fl
 
     Args:
         connection: Connection in a transaction.
-        gold_revision_id: The gold revision.
+        gold_revision_id: The version of the gold.
         codes: For each run an array of label codes, of any shape. A metric computes a code from the name of a label.
 
     Returns:
-        The numbers of all labels of the gold revision.
+        The numbers of all labels of the version of the gold.
 
     Raises:
         InputError: There are more than `MAX_LABELS` labels, or no stored answer has the name of a code.

@@ -108,7 +108,7 @@ class ScoringJob:
 
     Attributes:
         name: Name of the submission.
-        scoring: Row that joins the submission with a gold revision.
+        scoring: Row that joins the submission with a version of the gold.
         metrics: The metrics by their rows in the database.
     """
 
@@ -122,7 +122,7 @@ def run_jobs(ingest: Ingest, jobs: Sequence[ScoringJob], execution: Execution, q
 
     Args:
         ingest: State of the command: its connection, task and caches.
-        jobs: The submissions and metrics; all with the same gold revision.
+        jobs: The submissions and metrics; all with the same version of the gold.
         execution: Number of workers, and a function that receives the progress.
         queue: Receives the scores and statistics.
     """
@@ -220,7 +220,7 @@ def _make_rows(ingest: Ingest, items: CountedItems, scoring: ScoringRow, row: De
     Args:
         ingest: State of the command: its connection, task and caches.
         items: The items that count for the submission.
-        scoring: Row that joins the submission with a gold revision.
+        scoring: Row that joins the submission with a version of the gold.
         row: Database row of the metric.
         metric: The metric.
         computed: Statistics of each run, [items, columns].
@@ -273,7 +273,7 @@ def _compute_all(ingest: Ingest, jobs: Sequence[ScoringJob],
 
     Args:
         ingest: State of the command: its connection, task and caches.
-        jobs: The submissions and metrics; all with the same gold revision.
+        jobs: The submissions and metrics; all with the same version of the gold.
         execution: Number of workers, and a function that receives the progress. A cluster, if any, computes the
             statistics of large submissions.
 
@@ -381,7 +381,7 @@ def _load_scores(connection: Connection, metric_id: int, scoring_ids: Sequence[i
     Args:
         connection: Connection to the registry.
         metric_id: Id of the metric.
-        scoring_ids: Ids of the rows that join submissions with gold revisions.
+        scoring_ids: Ids of the rows that join submissions with versions of the gold.
     """
     score, replicate = models.score.c, models.replicate_score.c
     values: dict[int, list[Any]] = {}

@@ -499,7 +499,7 @@ def find_team(connection: Connection, task: str, team: str) -> tuple[TaskRow, in
 
     Raises:
         UnknownNameError: The task or team is unknown.
-        InputError: The name belongs to a tombstone, or the team was purged before.
+        InputError: The team was purged before.
     """
     (row,) = catalog.tasks(connection, task)
     query = select(models.team.c.name, models.team.c.team_id).where(models.team.c.task_id == row.task_id)

@@ -61,7 +61,7 @@ def derive_scores(ingest: Ingest, scorings: Sequence[ScoringRow], execution: Exe
 
     Args:
         ingest: State of the command: its connection, task and caches.
-        scorings: Database rows that join submissions of the task with a gold revision.
+        scorings: Database rows that join submissions of the task with a version of the gold.
         execution: Number of workers, and a function that receives the progress.
 
     Yields:

@@ -382,7 +382,7 @@ def verify_gold(ingest: Ingest, test_set: str, revision: GoldRevisionRow) -> Ite
     Args:
         ingest: State of the command: its connection, task and caches.
         test_set: Name of the test set.
-        revision: The gold revision.
+        revision: The version of the gold.
     """
     connection, number = ingest.connection, revision.gold_revision_id
     name = f"{ingest.slug}/{test_set}, revision {number}"

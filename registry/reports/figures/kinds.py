@@ -21,7 +21,7 @@ def make_look(kind: Kind, **given: Any) -> Look:
 
     Args:
         kind: The kind of the figure, such as `scores` or `pairs`.
-        given: The arguments of `parse_look`.
+        given: The options of the user, such as width, font size and limits.
 
     Raises:
         InputError: An argument is not valid, or the kind of the figure has no axis for the given `limits`.

@@ -743,8 +743,8 @@ def _make_answers(view: ItemView) -> Json:
     """Return the different answers that the gold or some system gives to an item.
 
     Returns:
-        The answers; `gold`, the number of answers in the gold; and `sure`, the number of these without merely possible
-        answers.
+        The answers; `gold`, the number of answers in the gold; and `sure`, the number of answers that the gold
+            requires, because they are not merely possible.
     """
     answers = view.known
     keys: Json = {"key": [answer.key for answer in answers]}

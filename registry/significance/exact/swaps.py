@@ -264,7 +264,7 @@ def tail_on_lattice(observed: Observed, settings: Settings, most: float = MOST_W
     Args:
         observed: The pair of systems.
         settings: Settings of the test.
-        most: Largest cost in additions if one number per swap is sufficient; see `_Swaps.work`.
+        most: Largest cost in additions if one number per swap is sufficient.
 
     Returns:
         The p-value, or None if it cannot be computed.

@@ -212,10 +212,10 @@ def _test_correlations(pairs: ObservedPairs, settings: Settings) -> Tails:
     """Compute the p-values of pairs of systems with correlations as their scores.
 
     If two systems differ in few items, all swaps are tried; otherwise permutations are simulated. A swap that makes a
-    correlation undefined counts as extreme. The tolerance for ties is absolute, because swaps change correlations near
-    0 to large ones, with the rounding errors of large values. The observed difference is computed in the same way as
-    the swapped ones.
+    correlation undefined counts as extreme.
     """
+    # The tolerance for ties is absolute, because swaps change correlations near 0 to large ones, with the rounding
+    # errors of large values. The observed difference is computed in the same way as the swapped ones.
     matrix, alternative = pairs.matrix, settings.alternative
     assert isinstance(matrix, PairMatrix)
     system_pairs = [o.pair for o in pairs]

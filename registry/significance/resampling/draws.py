@@ -416,8 +416,8 @@ def sum_resamples(statistics: Statistics, settings: Settings, use: Callable[[Flo
 def group_by_stratum(strata: Ints | None, units: int) -> list[tuple[tuple[int, ...], Ints]]:
     """Return the items (or clusters) of each stratum, with a key for random numbers.
 
-    Each stratum is resampled separately, with the random numbers that `stream` returns for its key. Without strata, all
-    items are one group with an empty key.
+    Each stratum is resampled with its own random numbers, which depend on its key. Without strata, all items are one
+    group with an empty key.
     """
     if strata is None:
         return [((), np.arange(units))]

@@ -113,7 +113,7 @@ def screen_pairs(rounded: Shorts, limits: Limits, execution: Execution) -> Itera
     Several processes share the work if this saves time.
 
     Args:
-        rounded: Scores in whole steps, [systems, resamples]; differences of two must fit into 16 bits.
+        rounded: Scores in whole steps, [systems, resamples]; the difference of two scores must fit into 16 bits.
         limits: Pairs of systems, and limits that define extreme differences.
         execution: Number of processes, and whether they are permitted.
 
