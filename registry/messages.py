@@ -636,10 +636,16 @@ def _copied_gold(part: str, items: int) -> str:
     return f"has {text} for each of {counted(items, 'item')}"
 
 
+def _ignored_items(items: int, examples: Sequence[str]) -> str:
+    more = f" and {items - len(examples)} more" if items > len(examples) else ""
+    return f"{counted(items, 'item is', 'items are')} not in the gold and ignored: {', '.join(examples)}{more}"
+
+
 _add("not-normalized", "warning", lambda lines: (
     f"{counted(lines, 'line is', 'lines are')} not in Unicode normal form NFC, but the gold is, so equal-looking text "
     "differs", "write the file in NFC"), lines=3)
 _add("missing-answers", "warning", _missing_answers, n=2, items=100, policy="worst")
+_add("ignored-items", "warning", _ignored_items, items=7, examples=["q101", "q102", "q103"])
 _add("other-tokens", "warning", lambda items: f"{counted(items, 'item has', 'items have')} tokens that differ from the "
      "gold's", items=3)
 _add("header-as-item", "warning", "its first line ({key!r}, {label!r}) looks like a header, but counts as an item",

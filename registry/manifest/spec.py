@@ -263,6 +263,7 @@ class Submit(SubmissionTexts):
     tokens: Literal["reject", "warn"] | None = None
     track: Name | None = None
     exclude: list[str] = []
+    exclude_systems: list[str] = []
 
     @property
     def is_pattern(self) -> bool:
@@ -285,9 +286,10 @@ class Submit(SubmissionTexts):
     def _find_contradictions(self) -> Iterator[tuple[str, str]]:
         for name in sorted(self.facts.keys() & self.attributes.keys()):
             yield f"attributes.{name}", f"has the same name as the key {name}; remove the attribute"
-        if self.exclude and not self.is_pattern:
-            yield "exclude", (f"needs a file pattern, but {self.file!r} has no field in braces; add one such as "
-                              "{team}, or remove exclude")
+        for key in ("exclude", "exclude_systems"):
+            if getattr(self, key) and not self.is_pattern:
+                yield key, (f"needs a file pattern, but {self.file!r} has no field in braces; add one such as "
+                            f"{{team}}, or remove {key}")
 
 
 class Board(Table):

@@ -83,7 +83,7 @@ _FORMATS = (
     _Format("ten columns of CoNLL-U", "conllu", _WORD, _WORD, lambda _: [
         Conllu(), Conllu(empty_columns="underscore"), Conllu(roots="any"),
         Conllu(roots="any", empty_columns="underscore")]),
-    _Format("TREC's judgments and runs", "trec", _JUDGED, _RANKED, lambda _: [Trec(), Trec(other_queries="ignore")]),
+    _Format("TREC's judgments and runs", "trec", _JUDGED, _RANKED, lambda _: [Trec(), Trec(unknown_items="ignore")]),
     _Format("links of words on each line", "pharaoh", _LINKS, _LINKS, lambda document: [
         Pharaoh.build({"offset": offset}) for offset in (
             (0,) if re.search(r"(?<!\d)0[-p]|[-p]0(?!\d)", remove_mark(document).text()) else (1, 0))]),

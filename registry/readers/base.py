@@ -36,6 +36,8 @@ class Reader(Value):
         _distinct: Names of options that must not name a column twice.
         repair: Repairs that the task allows in text files of any format, such as `crlf` and `bom`.
         skip: Number of first lines that are ignored, except in `attributes` files.
+        unknown_items: Treatment of answers to items that the gold does not have: `reject` the file, or `ignore` these
+            answers, with a warning.
     """
 
     gives: ClassVar[str]
@@ -49,6 +51,7 @@ class Reader(Value):
 
     repair: tuple[Literal["crlf", "bom", "nfc", "invisible"], ...] = field(default=(), kw_only=True, metadata=TERSE)
     skip: int = field(default=0, kw_only=True, metadata=TERSE)
+    unknown_items: Literal["reject", "ignore"] = field(default="reject", kw_only=True, metadata=TERSE)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -121,7 +124,7 @@ class Reader(Value):
 
         Such answers are ignored; otherwise they are errors.
         """
-        return False
+        return self.unknown_items == "ignore"
 
     def offers(self) -> tuple[str, ...]:
         """Return the names of gold data that this reader provides for metrics.

@@ -56,15 +56,12 @@ class Trec(Reader):
         run: Columns of a run: `query`, `document`, `score`, optionally `tag`, and others that are not used.
         syntax: `delimited`, or `json`: an object with a member for each query. The member is an object with the number
             of each document; in runs it may be a list of documents, with the best document first.
-        other_queries: Treatment of queries in a run that have no judgments: `reject` the file, or `ignore` these
-            queries, as trec_eval does.
     """
 
     name = "trec"
     gives = "ranking"
     absent = "this query has no result"
 
-    other_queries: Literal["reject", "ignore"] = "reject"
     judgments: tuple[str, ...] = field(default=_JUDGMENTS, kw_only=True, metadata=TERSE)
     run: tuple[str, ...] = field(default=_RUN, kw_only=True, metadata=TERSE)
     syntax: Literal["delimited", "json"] = field(default="delimited", kw_only=True, metadata=TERSE)
@@ -76,10 +73,6 @@ class Trec(Reader):
                 if names.count(name) != 1:
                     raise InputError(f"option {option!r} of trec is {', '.join(names)}; name the column {name!r} "
                                      "exactly once")
-
-    @property
-    def ignores_others(self) -> bool:
-        return self.other_queries == "ignore"
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         return [Item(query, judged, {}, line) for query, (line, judged) in

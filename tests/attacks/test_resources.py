@@ -150,7 +150,7 @@ def _items(n, gold=None):
     ("trec", _items(200), 200 * 1000), ("nbest", _items(2000), 2000 * 1000), ("spans", _items(500), 500 * 200),
     ('bio(scheme="iob2")', _items(2, Tagged(("a",) * 50_000, frozenset())), 2 * 60_000),
     ('bio(scheme="iob2")', _items(500, Tagged((), frozenset())), 500 * 1000),
-    ("conllu", _items(1000), 1000 * 300), ('trec(other_queries="ignore")', _items(43), 7_000_000),
+    ("conllu", _items(1000), 1000 * 300), ('trec(unknown_items="ignore")', _items(43), 7_000_000),
 ])
 def test_honest_files_are_within_the_bounds(reader, items, lines):
     """Submissions of usual size for that many items: 1,000 documents per query, 1,000 candidates per segment, ..."""

@@ -70,7 +70,7 @@ def test_a_bad_submission_is_refused_by_every_command(applied, content, says):
     ('cluster = "document"', 'cluster = "docment"', ["gold.tsv:1: item 'i0': has no attribute 'docment'", "document"]),
     ('{system}', '{sistem}', ["submit[0].file: {sistem} is an unknown field; did you mean 'system'"]),
     ('"systems/{system}.tsv"', '"systems/a.tsv"', [
-        "submit[0]: the pattern 'systems/a.tsv' does not contain {system}; add {system}, or the key system"]),
+        "submit[0]: the pattern 'systems/a.tsv' names no system; add {system}, {run} or {team}, or the key system"]),
     ('"systems/{system}.tsv"', '"systems/none.tsv"\nsystem = "none"', ["submit[0].file: no such file"]),
 ])
 def test_a_bad_manifest_is_refused(applied, old, new, says):

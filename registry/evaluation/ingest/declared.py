@@ -19,7 +19,7 @@ from registry.manifest.fields import Name
 from registry.manifest.files import identify_file, list_exclusions
 from registry.manifest.folder import format_value
 from registry.manifest.naming import natural_key
-from registry.manifest.patterns import BRACES, COMPOSED, FACTORS
+from registry.manifest.patterns import BRACES, COMPOSED, FACTORS, compile_glob
 from registry.manifest.spec import Submit
 from registry.metrics import CorrelationMetric
 from registry.readers import Document, Reader
@@ -122,11 +122,15 @@ def expand_submissions(task: ResolvedTask, refuse: Refuse = raise_error) -> Iter
     owners: dict[tuple[str, Path, str], tuple[str, str]] = {}
     overlaps: dict[tuple[str, ...], dict[Path, dict[str, str]]] = {}
     submissions: dict[tuple[str, str], tuple[DeclaredSubmission, tuple[str, str | None] | None]] = {}
+    models: dict[str, set[str]] = {}
     for key, submit, path, captures in matches:
         try:
             submission = build_submission(task, submit, [path], captures, key)
         except InputError as error:
             refuse(error)
+            continue
+        models.setdefault(key, set()).add(f"{submission.team}/{submission.system}")
+        if _is_excluded(submission, submit):
             continue
         if captures:
             other_key, other_name = owners.setdefault((submission.test_set.name, path, repr(submission.reader)),
@@ -149,8 +153,23 @@ def expand_submissions(task: ResolvedTask, refuse: Refuse = raise_error) -> Iter
                                     factors=earlier.factors + submission.factors), series
     for keys, names in overlaps.items():
         refuse(_describe_overlap(task, keys, names, matches))
+    for n, submit in enumerate(task.manifest.submit):
+        systems = models.get(f"submit[{n}]", set())
+        for m, glob in enumerate(submit.exclude_systems):
+            if systems and not any(_matches_system(glob, *model.split("/")) for model in systems):
+                refuse(ManifestError(
+                    f"{glob!r} is not a system of the pattern {submit.file!r}; {suggest(glob, systems)}",
+                    path=task.root.manifest, key=f"submit[{n}].exclude_systems[{m}]"))
     yield from sorted((submission for submission, _ in submissions.values()),
                       key=lambda submission: natural_key(submission.version))
+
+
+def _is_excluded(submission: DeclaredSubmission, submit: Submit) -> bool:
+    return any(_matches_system(glob, submission.team, submission.system) for glob in submit.exclude_systems)
+
+
+def _matches_system(glob: str, team: str, system: str) -> bool:
+    return compile_glob(glob).fullmatch(f"{team}/{system}" if "/" in glob else system) is not None
 
 
 def _describe_overlap(task: ResolvedTask, keys: tuple[str, ...], names: Mapping[Path, Mapping[str, str]],

@@ -78,7 +78,8 @@ def fit_file(items: Sequence[Item], answers: Sequence[Answer], reader: Reader, p
     if document.problems is not None and document.problems.counts:
         return None
     remarks = find_remarks(items, joined, reader, document.collect(None), policies.missing,
-                           differing=count_differing(items, joined, reader, policies), with_gold=with_gold)
+                           differing=count_differing(items, joined, reader, policies),
+                           ignored=find_ignored(items, answers, reader), with_gold=with_gold)
     return FittedFile(answers, joined, list(remarks))
 
 
@@ -143,7 +144,9 @@ def find_disagreements(items: Sequence[Item], answers: AnswerColumns, joined: Jo
     for n, answer in enumerate(unknown):
         nor = "is" if len(unknown) == 2 else "are"
         more = "" if n or len(unknown) == 1 else f" (nor {nor} {len(unknown) - 1} more of the file's {len(answers)})"
-        yield InputError(f"not in the gold{more}; check that the file belongs to this test set", path=path,
+        ignore = "" if len(unknown) == len(answers) else (
+            "; if the gold has only some of the file's items, set the submission's option unknown_items = \"ignore\"")
+        yield InputError(f"not in the gold{more}; check that the file belongs to this test set{ignore}", path=path,
                          line=answer.line, item=answer.key, category="unknown")
     for item, answer in zip(items, joined, strict=True):
         if answer is None:
@@ -161,6 +164,14 @@ def count_differing(items: Sequence[Item], joined: JoinedColumns, reader: Reader
         return 0
     return sum(answer is not None and reader.mismatch(item.gold, answer.value) is not None
                for item, answer in zip(items, joined, strict=True))
+
+
+def find_ignored(items: Sequence[Item], answers: Sequence[Answer], reader: Reader) -> list[str]:
+    """Return the items of a submission that the gold does not have; [] if they are rejected."""
+    if reader.unknown_items == "reject":
+        return []
+    known = {item.key for item in items}
+    return list(dict.fromkeys(answer.key for answer in answers if answer.key not in known))
 
 
 def join_again(items: Sequence[Item], reader: Reader, documents: Sequence[Document],

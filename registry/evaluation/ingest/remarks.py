@@ -33,6 +33,7 @@ from registry.readers import Document, Labels, Reader
 from registry.readers.base import NamedReader, index_by_case
 from registry.readers.trec import Trec
 
+_EXAMPLES = 3  # items in a message
 FEW = 10  # items; with fewer items, equal answers may be chance and not copies
 
 
@@ -78,7 +79,8 @@ def find_gold_warnings(items: Sequence[Item], reader: Reader, path: str,
 
 
 def find_remarks(items: Sequence[Item], joined: JoinedColumns, reader: Reader, document: Document,
-                 missing: MissingPolicy, *, differing: int = 0, with_gold: bool = True) -> Iterator[Remark]:
+                 missing: MissingPolicy, *, differing: int = 0, ignored: Sequence[str] = (),
+                 with_gold: bool = True) -> Iterator[Remark]:
     """Yield warnings about a valid file that probably gets meaningless scores.
 
     For example, the file has labels that the gold lacks, or its rows are in another order.
@@ -90,6 +92,7 @@ def find_remarks(items: Sequence[Item], joined: JoinedColumns, reader: Reader, d
         document: The file.
         missing: Policy for items without an answer.
         differing: Number of answers whose text differs from the gold.
+        ignored: Items of the file that the gold does not have and that are ignored.
         with_gold: False if the items have no gold, because they come from a task pack.
 
     Raises:
@@ -101,6 +104,9 @@ def find_remarks(items: Sequence[Item], joined: JoinedColumns, reader: Reader, d
     if joined.n_missing:
         parameters = {"n": joined.n_missing, "items": len(items), "policy": missing.value}
         yield Remark("missing", Message("missing-answers", parameters))
+    if ignored:
+        parameters = {"items": len(ignored), "examples": list(ignored[:_EXAMPLES])}
+        yield Remark("unknown", Message("ignored-items", parameters))
     if differing:
         yield Remark("text", Message("other-tokens", {"items": differing}))
     if (header := find_header(answers, reader)) is not None:

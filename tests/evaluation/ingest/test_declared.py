@@ -89,3 +89,21 @@ def test_a_file_of_an_undeclared_test_set_is_named_with_the_remedy(names):
     remedy = r"es/Aspen_1\.tsv: add a \[\[test_set\]\] of that name, or exclude the file"
     with pytest.raises(ManifestError, match=remedy):
         names('[[submit]]\nfile = "{test_set}/{system}.tsv"\n', *FILES)
+
+
+@pytest.mark.parametrize(("globs", "kept"), [
+    ('"Aspen/*"', ["Birch/Birch-1", "Birch/Birch-2"]), ('"*-2"', ["Aspen/Aspen-1", "Birch/Birch-1"]),
+    ('"Aspen-?", "Birch/Birch-1"', ["Birch/Birch-2"])])
+def test_systems_are_excluded_by_name_or_team(names, globs, kept):
+    submit = '''[[submit]]
+file = "{language}/{team}_{run}.tsv"
+test_set = "test-{language}"
+system = "{team}-{run}"
+'''
+    found = names(f"{submit}exclude_systems = [{globs}]", *FILES)
+    assert [name for test_set, name, _ in found if test_set == "test-es"] == [f"{name}@1" for name in kept]
+    assert len(found) == 2 * len(kept)
+    with pytest.raises(ManifestError, match=r"exclude_systems\[0\]: 'Cedar' is not a system of the pattern"):
+        names(f'{submit}exclude_systems = ["Cedar"]', *FILES)
+    with pytest.raises(ManifestError, match="exclude_systems: needs a file pattern"):
+        names('[[submit]]\nfile = "es/Aspen_1.tsv"\ntest_set = "test-es"\nsystem = "a"\nexclude_systems = ["a"]')

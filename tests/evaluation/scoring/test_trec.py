@@ -41,7 +41,7 @@ def folder(tmp_path):
 def test_from_files_to_boards_and_documents(registry, folder):
     """By hand, queries without results 0: AP (1 + 1/2 + 0)/3 and (1/4 + 0 + 0)/3."""
     board = {(r["metric"], r["system"]): r["score"] for r in registry(
-        "run", folder("options = { other_queries = 'ignore' }"), "--format", "json").json}
+        "run", folder("options = { unknown_items = 'ignore' }"), "--format", "json").json}
     err = 3 / 16 + 13 / 16 * 1 / 16 / 2, 1 / 16 / 2
     assert board == {
         ("AP", "both"): pytest.approx(0.5), ("AP", "one"): pytest.approx(0.25 / 3, rel=1e-7),
