@@ -145,7 +145,8 @@ def select_pairs(boards: Sequence[Leaderboard], system: str | None = None, top: 
 def find_pair_boards(boards: Sequence[Leaderboard], a: str, b: str) -> list[Leaderboard]:
     """Return the leaderboards that compare two systems, reduced to these systems.
 
-    Leaderboards of facets (items with one value of an attribute) are returned only if no other compares the systems.
+    Leaderboards of facets (items with one value of an attribute) are returned only if no other leaderboard compares the
+    systems.
 
     Args:
         boards: The leaderboards.

@@ -25,7 +25,7 @@ ANSWERS = 20_000_000  # and if all pairs together have at most this many answers
 
 
 class PairRegions(NamedTuple):
-    """Numbers of answers that only one of two systems, or both systems give.
+    """Numbers of answers that both systems of a pair give, or only one system.
 
     If systems have several runs, the numbers are means over all pairs of runs.
 

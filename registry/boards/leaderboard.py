@@ -159,8 +159,8 @@ class IntervalMethod(NamedTuple):
     """Method of confidence intervals.
 
     Attributes:
-        words: The method in words, for one interval.
-        plural: The intervals of the method in words, for papers.
+        words: The method in words.
+        plural: The intervals in words, in the plural, for papers.
         citation: Sources of the method; empty if it has none.
     """
 

@@ -108,7 +108,7 @@ class StoredTask:
 
     Attributes:
         boards: The leaderboards that were loaded.
-        requests: For every leaderboard of the task, by comparison id, the recorded settings of the comparison, as JSON.
+        requests: The recorded settings of each comparison as JSON, by comparison id, for every leaderboard of the task.
     """
 
     boards: Sequence[StoredBoard]

@@ -189,7 +189,7 @@ class Download:
 
 
 class Codabench(Value):
-    """Codabench: a zip file of submissions that organisers download, for a stored task.
+    """Codabench: a downloaded zip file with the submissions to a stored task.
 
     Attributes:
         submissions: The platform's list of submissions, CSV or JSON, with times, phases and states.

@@ -45,7 +45,9 @@ def list_captures(text: str) -> list[str]:
 
 def find_matches(root: Path, parts: list[str], path: Path = Path(), captures: Mapping[str, str] | None = None, *,
                  is_ambiguous: bool = False, is_inside: bool = False) -> Iterator[Match]:
-    """Yield the files and folders that match a pattern. Names that begin with a dot match no capture.
+    """Yield the files and folders that match a pattern such as `{team}/{run}.tsv`.
+
+    A name in braces does not match files and folders that begin with a dot.
 
     Args:
         root: The folder of the search.
@@ -76,10 +78,10 @@ def find_matches(root: Path, parts: list[str], path: Path = Path(), captures: Ma
 
 
 def assign_names(captures: Mapping[str, str], keys: Collection[str] = (), used: Collection[str] = ()) -> dict[str, str]:
-    """Return the names and levels of factors that the captures of a path mean.
+    """Find out what the names in braces of a pattern mean, such as system and run.
 
-    `{model}` means the system, and `{benchmark}` the test set. If nothing else names the system, the run or the team
-    does.
+    `{model}` means the system, and `{benchmark}` the test set. If the pattern has no name for the system, the run or
+    the team is the system.
 
     Args:
         captures: The text that each name in braces stands for.

@@ -118,9 +118,9 @@ def choose_tokenizer(texts: Iterable[str]) -> Literal["char", "zh"] | None:
 
 
 def describe_undivided(texts: Iterable[str], name: str, remedy: str) -> str | None:
-    """Describe the problem that texts have no blanks between words, such as Chinese.
+    """Return an error message if texts have no blanks between words, such as Chinese.
 
-    A metric that splits words at blanks does not suit them.
+    A metric that splits texts at blanks does not suit such texts.
 
     Args:
         texts: Texts of the gold.

@@ -45,7 +45,7 @@ _LARGEST_MESSAGE = "1 TiB"  # by default dask warns above 10 MB, and a submissio
 
 def submit_ahead(submit: Callable[[Task], Any], tasks: Iterable[Task], n_ahead: int,
                  get_result: Callable[[Any], Any] = lambda future: future.result()) -> Iterator[Any]:
-    """Run tasks in a pool, of which only some wait at a time, to limit the memory.
+    """Run tasks in a pool, and submit only a few in advance, to limit the memory.
 
     Results are yielded in the order of the tasks.
 

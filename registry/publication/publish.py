@@ -366,10 +366,10 @@ def _load_past_manifests(connection: Connection) -> Iterator[dict[str, Any]]:
 
 
 def _declare_plain_ranks(connection: Connection) -> None:
-    """Change the stored rank ranges of tasks that withhold their gold to `range`.
+    """Set the kind of rank ranges to `range` for tasks that withhold their gold.
 
-    Other kinds of rank ranges resample items, which the public file does not contain. The setting in the stored
-    manifest is set to `range`.
+    Other kinds of rank ranges are computed by resampling items, which the public file of such a task does not contain.
+    The setting is changed in the stored manifest.
     """
     table = models.task
     for row in connection.execute(table.select()).all():

@@ -194,7 +194,7 @@ def _decide_header(table: Table, tables: Sequence[Table], request: Request) -> T
 
 def _choose_all_items(gold: Table, system_tables: Sequence[Table], request: Request,
                       questions: Questions) -> tuple[list[str], list[list[str]]]:
-    """Choose the columns that identify the items, in the gold and in each system's table.
+    """Choose the columns that identify the items, in the gold and in all systems.
 
     The lists are empty if the files have no names of items. Rows are then matched by position.
 
@@ -233,7 +233,7 @@ def _first_of_two(table: Table, request: Request) -> list[str]:
 
 def choose_items(table: Table, request: Request, questions: Questions, system_tables: Sequence[Table] = (), *,
                  system: Sequence[str] = ()) -> list[str]:
-    """Choose the columns that together identify the item of a row, by usual column names.
+    """Choose the columns that identify the item of a row, by usual column names.
 
     If no or several choices are possible, the user is asked later, and the result is empty.
 

@@ -41,7 +41,7 @@ class NamedFile(NamedTuple):
 
     @property
     def test_set(self) -> str:
-        """Name of the test set; empty if no pattern names it."""
+        """Name of the test set; empty if it is not in the path of the file."""
         return self.names.get("test_set", "")
 
 
@@ -137,7 +137,7 @@ def find_golds(pattern: Path) -> dict[str, Path]:
 
 
 def is_pattern(path: Path) -> bool:
-    """Return True if a path is a pattern with names in braces or `*`, not an existing file."""
+    """Return True if a path is a pattern with names in braces or `*`, not a file."""
     return bool(list_captures(str(path)) or "*" in str(path)) and not path.exists()
 
 

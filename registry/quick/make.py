@@ -126,7 +126,10 @@ def make(paths: Sequence[Path], request: Request, test: str | None = None, *, sk
 
 
 def _match_test_sets(files: Files, golds: Mapping[str, Path | None]) -> tuple[Files, dict[str, Path | None]]:
-    """Return files and golds without test sets that only one side has; notes name these.
+    """Leave out test sets that have only a gold file, or only files of systems.
+
+    Returns:
+        The files of systems, with notes about left-out test sets; and the gold file of each test set.
 
     Raises:
         InputError: Gold and systems have no test set in common.
@@ -254,7 +257,7 @@ def _plan_test_set(gold: Path | None, systems: Sequence[NamedFile], request: Req
 def _plan_named_reader(gold: Document, systems: Sequence[SystemFile], request: Request) -> Plan:
     """Plan to read all files with the reader that the user names by `--as`.
 
-    If the files are tables, columns with usual names, such as `id`, name the items.
+    If the files are tables, columns with usual names, such as `id`, identify the items.
     """
     assert request.kind is not None
     tables = read_all([gold, *(file.document for file in systems)], request)
@@ -398,7 +401,9 @@ def _read_as(plan: Plan, metric: Metric, request: Request) -> str:
 
 
 def _describe_runs(plan: Plan, request: Request, identities: Mapping[str, Identity]) -> list[str]:
-    """Describe files that are, or may be, runs of one system, and versions that do not take part.
+    """Return notes about runs and versions of the systems.
+
+    A note says which files are averaged as runs of one system, which may be runs, and which versions do not take part.
 
     Args:
         plan: The systems, or their runs.

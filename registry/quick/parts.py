@@ -75,7 +75,7 @@ def group_rows(table: Table, column: str) -> dict[str, list[int]]:
 
 
 def find_system_column(table: Table, request: Request) -> str | None:
-    """Return the column with the name of the system of each row; None if there is none.
+    """Return the column with the system of each row; None if there is none.
 
     Such a column exists if a table has one row per item and system.
     """
@@ -109,7 +109,7 @@ def split_runs(documents: Sequence[SystemFile], items: Sequence[Sequence[str]], 
 
     Args:
         documents: The files of the systems.
-        items: The columns that may name the items, for each file.
+        items: The columns that may identify the items, for each file.
         request: The options of the user.
 
     Raises:
@@ -140,7 +140,7 @@ def find_run_column(table: Table, items: Sequence[str], request: Request) -> str
 
     Args:
         table: The table.
-        items: The columns that may name the items.
+        items: The columns that may identify the items.
         request: The options of the user.
     """
     items = [name for name in items if name in table.names]

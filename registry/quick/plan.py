@@ -331,7 +331,7 @@ class Trial:
                      if not isinstance(self.answers(plan, items, system), InputError)), tried[0])
 
     def find_errors(self, plan: Plan) -> dict[str, InputError]:
-        """Return the error of each system with an invalid file, by the name of the system.
+        """Return the errors of systems with invalid files, by the name of the system.
 
         The result is empty if the gold is invalid.
         """

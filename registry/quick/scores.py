@@ -398,7 +398,7 @@ def _describe_column_runs(columns: Sequence[str]) -> list[str]:
 
 
 def _choose_items_of_wide(table: Table, request: Request, questions: Questions) -> list[str]:
-    """Choose the columns that identify the items in a table with one column per system.
+    """Choose the columns that identify items in a table with one column per system.
 
     The result is empty if items have no names, or if it is unclear; the user is then asked later.
     """

@@ -25,7 +25,7 @@ _ROWS, _SYSTEMS, _LINE = 3, 3, 80  # maximum numbers in a preview: rows, systems
 
 
 class Identity(NamedTuple):
-    """Team, system, version and track of a file, and the factors that distinguish runs of one system.
+    """Team, system, version and track of a file, and what distinguishes its run.
 
     Attributes:
         names: Values of the keys `team`, `system`, `version` and `track` of a `[[submit]]` table.

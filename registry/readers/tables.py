@@ -70,7 +70,7 @@ class Row(NamedTuple):
 class TableReader(Reader):
     """Base class of readers of tables with a row per item, or per span of an item.
 
-    Columns that no option names are ignored.
+    Columns that do not occur in any option are ignored.
 
     Attributes:
         item: Columns that together identify an item; the name is their cells, separated by blanks. If empty, rows are

@@ -351,7 +351,7 @@ def _break_cell(table: LatexTable, block: _Block, row: int, column: int) -> str:
 
 
 def render_latex(table: Table) -> str:
-    """Render any table as LaTeX: the title becomes the caption, captions become notes."""
+    """Render any table as LaTeX, with its title as caption and its captions as notes."""
     columns, _ = format_cells(table)
     rows = [[_write_cell(column, row[column.key]) for column in columns] for row in table.rows]
     notes = " ".join(escape_paragraph(text) for text in map(remove_commands, table.lines) if text)

@@ -161,8 +161,8 @@ def _shrink_widths(full: Sequence[int], minimum: Sequence[int], total: int) -> l
 def _split_columns(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> list[list[int]]:
     """Split a wide table into several that fit into the width.
 
-    Every part has the columns that name the rows: the first one or two columns if they are texts, otherwise the first
-    column of texts.
+    Every part has the columns that identify the rows: the first one or two columns if they are texts, otherwise the
+    first column of texts.
 
     Returns:
         A list of column numbers for each part.

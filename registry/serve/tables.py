@@ -113,7 +113,7 @@ class Endpoint:
 def _make_link_header(values: Values, parameters: Sequence[Parameter], total: int, state: str) -> str:
     """Return the HTTP header Link: URLs of the first, previous, next and last rows.
 
-    The URLs name the state of the registry, because rows of another state would not fit.
+    Each URL contains the name of the state of the registry, so that all pages of rows come from the same state.
 
     Args:
         values: Values of the parameters in the request.

@@ -381,9 +381,9 @@ def tango_interval(only_a: ArrayLike, only_b: ArrayLike, n: ArrayLike, confidenc
 def _tango_low(only_a: Floats, only_b: Floats, n: Floats, z: float) -> Floats:
     """Find the lower end of Tango's interval, where Tango's statistic equals `z`.
 
-    The search is from -1 to the observed difference. There, the numerator of the statistic minus z times its
-    denominator is nearly linear, so false position with the Illinois rule needs few steps.
+    The search is from -1 to the observed difference, by false position with the Illinois rule.
     """
+    # There, the numerator of the statistic minus z times its denominator is nearly linear, so few steps are needed.
     def beyond(difference: Floats) -> Floats:
         excess, variance = _tango(only_a, only_b, units, difference)
         return np.asarray(excess - z * np.sqrt(variance))

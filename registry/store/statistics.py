@@ -388,9 +388,9 @@ def load_responses(connection: Connection, scoring_ids: Sequence[int], answer_id
 
 def load_correct(connection: Connection, gold_revision_id: int,
                  runs: Sequence[tuple[int, int]]) -> tuple[NDArray[np.uint64], int]:
-    """Find out which gold answers each run gives, as bits.
+    """Find out which gold answers each run gives, with one bit per gold answer.
 
-    If the task has no stored answers, the bits are the items that a run answers correctly.
+    If the task has no stored answers, there is one bit per item: 1 if the run answers the item correctly.
 
     Args:
         connection: Connection to the registry.

@@ -189,7 +189,7 @@ _MAX_BYTES = 2**26  # statistics of the test sets that are tested together
 
 
 def prepare_matrix(matrix: Matrix) -> Matrix:
-    """Return a statistics matrix from whose rows new test sets can be sampled.
+    """Prepare a statistics matrix, so that new test sets can be sampled from its rows.
 
     The result has one row per unit and no strata.
 

@@ -194,8 +194,8 @@ def _number_repeated(keys: Sequence[str]) -> list[str]:
 def _load_labels(connection: Connection, board: Board, first: int) -> list[tuple[str, list[str]]]:
     """Return the gold label of every item, and possible incorrect labels.
 
-    Incorrect labels are those of real systems, or else all other gold labels. If answers are not labels, the two are
-    "right" and "wrong".
+    Incorrect labels are those of real systems, or else all other gold labels. If answers are not labels, the labels
+    "right" and "wrong" are used.
     """
     if board.metric.takes != "label":
         return [(RIGHT, [WRONG])] * len(board.items)

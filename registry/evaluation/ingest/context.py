@@ -87,9 +87,9 @@ class ParseCache(LastFileCache):
         return self._items[gold_revision_id]
 
     def answer_ids(self, gold_revision_id: int) -> AnswerIds:
-        """Return the index that maps answers to their database ids, for one version of the gold.
+        """Return the index that maps answers to their database ids.
 
-        The index assigns ids to new answers, which the caller must store.
+        There is one index for each version of the gold. It assigns ids to new answers, which the caller must store.
         """
         if gold_revision_id not in self._answer_ids:
             stored_answers = statistics.load_answers(self._connection, gold_revision_id)

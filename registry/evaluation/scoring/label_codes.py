@@ -21,9 +21,9 @@ from registry.store.rows import insert_many, next_id
 
 
 def load_labels(connection: Connection, gold_revision_id: int) -> LabelNumbers:
-    """Load the numbers under which the database stores the labels of a version of the gold.
+    """Load the numbers under which the database stores labels, by label.
 
-    Labels of its submissions are included.
+    There is one set of numbers for each version of the gold, for the labels of the gold and of its submissions.
     """
     table = models.label
     query = select(table.c.name, table.c.label_id).where(table.c.gold_revision_id == gold_revision_id)

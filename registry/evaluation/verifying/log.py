@@ -169,7 +169,7 @@ _LOGGED_ACTIONS = {  # by table: a description of its rows, the column with thei
 
 
 def _find_unlogged(connection: Connection) -> Iterator[Fault]:
-    """Find commands, versions of the gold and comparisons that the log does not mention.
+    """Find commands, versions of gold and comparisons that the log does not mention.
 
     Either the log was truncated, or another program added their rows.
     """

@@ -251,8 +251,8 @@ def _choose_comparisons(connection: Connection, results: str) -> Sequence[tuple[
 
     Args:
         connection: Connection to a copy of the registry.
-        results: `all`, `none`, the size of a random sample, or the id at the end of a signature, the line below a
-            leaderboard that identifies its comparison. The id of a study selects no comparison.
+        results: `all`, `none`, the size of a random sample, or the id of a comparison. This id is the end of the
+            signature below a leaderboard. The id of a study selects no comparison.
 
     Returns:
         For each comparison, its id and the id of its task.

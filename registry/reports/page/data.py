@@ -134,7 +134,7 @@ def make_overview_row(board: Leaderboard, boards: Sequence[Leaderboard], page: s
 
 
 def describe_part(board: Leaderboard, boards: Sequence[Leaderboard], *, has_metric: bool = True) -> str:
-    """Describe how a leaderboard differs from others on the page: `F1, test set news`.
+    """Describe what distinguishes a leaderboard on its page: `F1, test set news`.
 
     Args:
         board: The leaderboard.

@@ -210,7 +210,7 @@ def misuses(test: PairTest, matrix: Matrix) -> list[Message]:
 
 
 def one_sided_misuses(test: PairTest, matrix: Matrix) -> list[Message]:
-    """Return the warnings about assumptions of a one-sided test that the data violate.
+    """Return warnings about assumptions of a one-sided test that the data violate.
 
     In addition to the warnings about a two-sided test, there is one about skewed differences.
 

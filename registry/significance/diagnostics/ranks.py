@@ -36,7 +36,7 @@ def rank_warnings(matrix: Matrix, method: str, *, alpha: float, resamples: int) 
 
     Args:
         matrix: Statistics of at least two systems; its rows are items or clusters.
-        method: Method of the ranks, one of `LEAST_UNITS`.
+        method: Method by which the ranks are computed, a key of `LEAST_UNITS`.
         alpha: 1 - confidence of the ranks.
         resamples: Number of resamples.
     """

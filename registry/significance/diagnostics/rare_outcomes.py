@@ -136,7 +136,7 @@ def _differences_elsewhere(pairs: SystemPairs, rare: Flags) -> Floats:
 
     The result is the difference of the numbers of correct items, divided by its standard error. If the systems are
     exchangeable, the signs of the differences in single items (or clusters) are random (McNemar 1947), so the sum of
-    squares is the variance. The continuity correction is that of counts.
+    squares is the variance.
 
     Args:
         pairs: Pairs of systems.
