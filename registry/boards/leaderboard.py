@@ -236,7 +236,7 @@ def describe_intervals(comparison: Comparison, request: str, *, has_scores: bool
 
     Args:
         comparison: The settings of the comparison.
-        request: The recorded request of the comparison as JSON. It names the methods that need no resampling.
+        request: The recorded request of the comparison as JSON, with the interval methods that need no resampling.
         has_scores: True if some score has an interval.
     """
     closed_forms: dict[str, Any] = json.loads(request)["intervals"]

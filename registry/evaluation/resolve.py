@@ -199,7 +199,7 @@ def resolve_stored(stored: str, slug: str) -> ResolvedTask:
 
 
 def resolve_significance(significance: Significance) -> tuple[PairTest, OverallTest | None]:
-    """Build the tests that the settings name, and check that all settings agree.
+    """Make the tests in the settings, and check that all settings agree.
 
     Returns:
         The test of pairs, and the test of all systems; the latter is None if it is not requested.
@@ -269,14 +269,14 @@ def choose_unit(significance: Significance, test_set: str, cluster: str | None) 
 
 
 def build_tests(significance: Significance) -> tuple[PairTest, OverallTest | None]:
-    """Build the tests that the settings name, without checking the other settings.
+    """Make the tests in the settings, without checking the other settings.
 
     Returns:
         The test of pairs, and the test of all systems; the latter is None if it is not requested.
 
     Raises:
         UnknownNameError: A test is unknown.
-        InputError: The manifest names a test of pairs as a test of all systems, or vice versa.
+        InputError: The manifest has a test of pairs where a test of all systems is needed, or vice versa.
     """
     if get_name(significance.test) in OVERALL_TESTS:
         raise InputError(f"{significance.test!r} tests all systems together; name it in overall (--overall), and a "

@@ -34,8 +34,8 @@ def load_scorers(connection: Connection) -> dict[int, dict[str, Scorer]]:
     """Load the versions of the code that computed the stored scores.
 
     Returns:
-        The versions by `run_id` and name of the metric, as `describe_scorer` returns them. Versions that a purge has
-        deleted are absent.
+        For each command (`run_id`) and metric name: the revision of the metric and the versions of its libraries.
+            Versions that a purge has deleted are absent.
     """
     scorers: dict[int, dict[str, Scorer]] = {}
     for entry in read_entries(connection, "score"):
@@ -47,8 +47,8 @@ def describe_difference(stored: Scorer, installed: Scorer) -> str:
     """Describe how two versions of a metric's code differ; empty if they are equal.
 
     Args:
-        stored: The version that computed a stored score, as `describe_scorer` returns it.
-        installed: The installed version.
+        stored: The revision of the metric and the versions of its libraries that computed a stored score.
+        installed: The installed revision and versions.
     """
     return ", ".join(f"{'its revision' if name == 'revision' else name} was {stored.get(name, 'none')}, and is "
                      f"{installed.get(name, 'none')}" for name in sorted(stored.keys() | installed.keys())

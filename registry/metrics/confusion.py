@@ -113,9 +113,10 @@ class ConfusionMetric(AdditiveMetric):
         """Compute scores from counts of items per class.
 
         Args:
-            correct: Number of items whose label and gold label are this class, [..., classes].
-            predicted: Number of items whose label is this class, [..., classes].
-            gold: Number of items whose gold label is this class, [..., classes].
+            correct: For each class, the number of items with this class both in the gold and as the system's label,
+                [..., classes].
+            predicted: For each class, the number of items that the system labels with it, [..., classes].
+            gold: For each class, the number of items with this class in the gold, [..., classes].
         """
 
 

@@ -134,7 +134,7 @@ def log_tail(m: Ints, n: Ints, *, half: bool = False) -> Floats:
     Args:
         m: Numbers of heads.
         n: Numbers of tosses.
-        half: Count only half of P(X = m).
+        half: True to count only half of the probability of exactly m heads.
     """
     # P(X >= m) = P(X = m) F. The first factor is that of Loader (2000, "Fast and accurate computation of binomial
     # probabilities"): a deviance and errors of Stirling's formula. Here the deviance has a few more digits than a

@@ -238,7 +238,7 @@ def _make_pair_history(connection: Connection, comparison: Row, line: str, syste
 
 
 def _find_pair(systems: str, submissions: Mapping[str, int]) -> tuple[int, int]:
-    """Find the two submissions that a text `A~B` names, and return their ids.
+    """Return the ids of the two submissions in a text `A~B`.
 
     System names may contain `~`, so every `~` is tried as the separator.
 

@@ -312,7 +312,7 @@ def metric_version(connection: Connection, metric: str) -> str:
 
 
 def has_rescored_since(connection: Connection, run_id: int, keys: Iterable[Key]) -> bool:
-    """Return True if any of some scores has changed since a command ran.
+    """Return True if at least one of the given scores has changed since a command.
 
     Args:
         connection: Connection to the registry.

@@ -91,11 +91,11 @@ def make_task_pack(task: ResolvedTask) -> dict[str, str]:
 def format_manifest(manifest: Manifest, test_sets: Sequence[Mapping[str, Any]]) -> str:
     """Return the manifest of a task pack (a task without gold), as TOML.
 
-    It contains the task, its metrics and its rules for submissions.
+    The manifest has the task, its metrics and its rules for submissions.
 
     Args:
         manifest: The manifest of the task with gold.
-        test_sets: The tables `[[test_set]]` of the pack, which name lists of items instead of gold.
+        test_sets: The tables `[[test_set]]` of the pack, with files of items instead of gold.
     """
     tables = manifest.model_dump(
         mode="json", exclude_defaults=True, include={"manifest", "task", "submission", "metric"})

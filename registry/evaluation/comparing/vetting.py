@@ -52,7 +52,7 @@ class VettedBoard:
         key: Properties that identify the leaderboard.
         digest: Digest that identifies the comparison of its systems.
         stored: The stored comparison; None if it is not stored yet.
-        loaded: The statistics in memory; None if they are too large, or after `take_board`.
+        loaded: The leaderboard with its statistics; None if these are too large for memory or no longer needed here.
     """
 
     key: BoardKey

@@ -317,7 +317,7 @@ def digest_with_scorer(plain: str, scorer: Scorer) -> str:
 
     Args:
         plain: The digest of the statistics.
-        scorer: Versions of the code, as `describe_scorer` returns them.
+        scorer: The revision of the metric, and the versions of its libraries.
     """
     return digest_json([plain, scorer])
 

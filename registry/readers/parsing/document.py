@@ -139,7 +139,7 @@ def describe_unprintable(row: Mapping[str, str], required: Collection[str], *, c
 
     Args:
         row: Cells by column.
-        required: Columns that options name; other columns can be ignored.
+        required: Columns that occur in options; other columns can be ignored.
         can_repair: True if the option `repair` can remove the characters.
     """
     name, cell = next((name, cell) for name, cell in row.items() if not (name + cell).isprintable())

@@ -313,8 +313,8 @@ class Region(NamedTuple):
     All coordinates are whole numbers.
 
     Attributes:
-        threshold: Returns the threshold of a row as a smooth function of y, for a search.
-        thresholds: Returns the smallest rejected x of each row, exactly.
+        threshold: Function from y to the threshold of this row. The function is smooth, for a search.
+        thresholds: Function from rows to the smallest rejected x of each row, exactly.
     """
 
     threshold: Callable[[float], float]
@@ -518,14 +518,14 @@ class _Tail:
 
 
 def _weigh(masses: Floats, tilt: Floats, point: Floats, first: Ints, starts: Ints) -> tuple[float, float]:
-    """Sum the probabilities of the points of a window that are in a region.
+    """Sum the probabilities of the points that are both in a window and in a region.
 
-    The given probabilities are tilted. The tilt is undone, relative to a point.
+    The given probabilities are exponentially tilted. The tilt is undone, with `point` as the origin.
 
     Args:
         masses: Tilted probabilities in the window, [values of x, rows].
         tilt: The exponential tilt.
-        point: The point.
+        point: The origin of the tilt.
         first: First point of the window.
         starts: First point of the region in each row of the window.
 

@@ -126,12 +126,13 @@ _ELEMENT = 160  # cost of a listed sum, in additions
 class SignTail:
     """Probability that a sum of weights with random signs reaches a threshold.
 
-    The weights with a minus sign are a subset. The sum reaches the threshold if the sum of this subset is small enough.
+    The sum is large if the weights with a minus sign have a small sum. So the probability is a share of all subsets of
+    the weights: those with a small sum.
 
     Attributes:
         weights: Whole numbers from 1 up, without a common divisor.
-        reach: Largest sum of a subset that is small enough; -1 if there is none.
-        is_rest: True if the probability is 1 minus this share of the subsets.
+        reach: Largest sum that counts as small; -1 if there is none.
+        is_rest: True if the probability is 1 minus this share.
     """
 
     weights: Ints

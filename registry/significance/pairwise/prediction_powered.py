@@ -124,9 +124,8 @@ class PredictionPowered(PairTest):
 class _Mean:
     """Mean of human scores, corrected by an automatic judge, with its standard error.
 
-    The residuals about a fitted line are too small. So their squares are divided by the degrees of freedom: the number
-    of units (items or clusters) that people scored minus 1, or minus 2 if the slope is fitted as well. The normal test
-    does not do this.
+    The variance of the residuals is computed with the degrees of freedom: the number of units (items or clusters) that
+    people scored minus 1, or minus 2 if the slope is fitted as well. The normal test divides by the number of units.
 
     Attributes:
         score: Corrected mean.

@@ -400,10 +400,12 @@ class _Differences:
                       self.alternative == "two-sided", low, high, still, near, rank)
 
     def resolve(self, answer: Screened, part: slice, rank: int) -> list[Recentred]:
-        """Complete the counts of rounded differences with exact values of doubtful ones.
+        """Complete the counts of extreme resamples, by exact differences in doubtful ones.
+
+        A resample is doubtful if rounding could decide whether its difference is extreme.
 
         Args:
-            answer: Counts of the rounded differences.
+            answer: Counts by rounded differences, and the doubtful resamples.
             part: The pairs to which they belong.
             rank: Requested rank, from the most extreme difference.
 
