@@ -38,8 +38,8 @@ def evaluate(gold: Any, systems: Any, metric: str | None = None, *, clusters: An
             their relevance. None: the systems' values are already scores of the items.
         systems: The answers of each system, in the same form, by name of the system; or a data frame with a column for
             each system. Runs of a system have names (system, run).
-        metric: `F1`, `accuracy`, `MCC`, `BLEU`, `MAE`, `mean`, ..., or a canonical name from `registry list metrics`.
-            None: accuracy of labels, F1 of spans and sets, BLEU of texts, the mean of scores.
+        metric: `macro-F1`, `accuracy`, `MCC`, `BLEU`, `MAE`, `mean`, ..., or a name from `registry list metrics`. None:
+            accuracy of labels, F1 of spans and sets, BLEU of texts, the mean of scores.
         clusters: The cluster of each item, such as its document. Clusters are permuted or resampled as a whole.
         missing: Policy for items without an answer (None, nan): `reject` the system, count the items as the `worst`,
             `drop` them for all systems, or leave them out only for the system's `own` score.

@@ -16,7 +16,7 @@ LAYERS = [  # of packages, and of modules beside them; each imports from earlier
     "files items provenance rendering values",
     "columns judged missing parallel",
     "manifest metrics readers significance store",
-    "evaluation importers metric_names query", "publication", "api quick studies", "boards", "pipeline",
+    "metric_names", "evaluation importers query", "publication", "api quick studies", "boards", "pipeline",
     "reports", "competitions releases", "direct serve", "cli"]
 HEAVY = ("numpy", "scipy", "duckdb", "sqlalchemy", "alembic", "jinja2", "pydantic", "sacrebleu")
 

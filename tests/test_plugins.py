@@ -141,7 +141,7 @@ def test_its_study_is_a_command_by_its_full_name(registry, installed):
     (TASK.replace("evalregistry-toy", "evalregistry-toys"), "'evalregistry-toys' is not installed"),
     (TASK.replace("evalregistry-toy", "numpy"), "numpy offers neither readers nor metrics"),
     (TASK.replace("toy\"", "toy\", \"evalregistry-toy\""), "has the same name as the reader of evalregistry-toy"),
-    (TASK.replace("Within", "Wihtin"), "did you mean 'Within'"),
+    (TASK.replace("Within", "Wihtin"), "the most similar names are Within, "),
     (TASK.replace('"evalregistry-toy"', '"../x"'), "not a valid name; use only letters")])
 def test_what_is_not_named_not_there_or_named_twice_is_refused(registry, installed, task, told):
     write(task)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.errors import RegistryError, counted
+from registry.evaluation.metric_ids import choose_alias
 from registry.query.request import Query
 from registry.query.sql import BATCH, Row, count_rows, describe_columns, execute, fetch_batches, translate_errors
 from registry.rendering.render import TableDisplay
@@ -472,7 +473,9 @@ class Registry:
             for name in where:
                 if name not in columns:
                     raise UnknownNameError(f"column of {view}", name, columns)
-            catalog.check_metric(connection, catalog.tasks(connection, task), where.get("metric"))
+            tasks = catalog.tasks(connection, task)
+            if "metric" in where:
+                where = {**where, "metric": choose_alias(connection, tasks, where["metric"])}
             values = where if task is None else {"task": task, **where}
             conditions = " AND ".join(f"{name} IS NOT DISTINCT FROM ${name}" for name in values)
             return self.query(f"SELECT * FROM {view}" + (f" WHERE {conditions}" if values else ""),  # noqa: S608

@@ -15,6 +15,7 @@ from registry.boards.load import PAGE_PAIRS, explain_no_boards, load_leaderboard
 from registry.boards.results import select_pair
 from registry.errors import MismatchError, UnknownNameError
 from registry.evaluation.comparing.settings import build_request
+from registry.evaluation.metric_ids import choose_alias
 from registry.significance.ranks import find_groups
 from registry.store import catalog
 from registry.store.catalog import TaskRow
@@ -35,8 +36,7 @@ def load_metric_leaderboards(connection: Connection, task_row: TaskRow, metric: 
         UnknownNameError: The metric is unknown.
         MismatchError: There is no leaderboard.
     """
-    catalog.check_metric(connection, [task_row], metric)
-    alias = metric or catalog.primary_metric(connection, task_row.task_id).alias
+    alias = choose_alias(connection, [task_row], metric) or catalog.primary_metric(connection, task_row.task_id).alias
     boards = load_leaderboards(connection, task_row, alias, ranks, PAGE_PAIRS)
     if not boards:
         raise MismatchError(explain_no_boards(connection, task_row.slug))

@@ -14,6 +14,7 @@ from registry.boards.leaderboard import Leaderboard, Ranks
 from registry.boards.load import ALL_PAIRS, StoredTask, load_leaderboards, load_stored_boards
 from registry.boards.stale import Outdated, find_outdated
 from registry.errors import MismatchError
+from registry.evaluation.metric_ids import choose_alias
 from registry.identity import salt_digest
 from registry.manifest import decode_manifest
 from registry.manifest.spec import Task
@@ -143,7 +144,7 @@ def load_snapshot(connection: Connection, task: str | Sequence[str] | None = Non
     rows = catalog.tasks(connection, single) if single or task is None else _get_tasks(connection, task)
     slugs = [row.slug for row in rows]
     hidden = find_left_out(connection)
-    catalog.check_metric(connection, rows, metric)
+    metric = choose_alias(connection, rows, metric)
     stored = load_stored_boards(connection, slugs, metric, pairs)
     origins, primary = _load_origins(connection, stored), catalog.primary_aliases(connection)
     outdated = [entry for entry in find_outdated(connection, single) if task is None or entry.task in slugs]

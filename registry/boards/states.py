@@ -18,6 +18,7 @@ from registry.boards.leaderboard import DECIMALS, PairDecision, Standing, get_me
 from registry.errors import InputError, UnknownNameError, counted
 from registry.evaluation.comparing.leaderboard_key import LeaderboardKey
 from registry.evaluation.ingest.context import ParseCache
+from registry.evaluation.metric_ids import choose_alias
 from registry.families import FAMILIES
 from registry.identity import canonical_json
 from registry.items import Item
@@ -96,6 +97,8 @@ def load_latest_states(connection: Connection, task: str | None = None,
         HiddenError: The scores of the task, or of all tasks, are hidden.
     """
     require_scores(connection, task)
+    if metric is not None:
+        metric = choose_alias(connection, catalog.tasks(connection, task), metric)
     rows = connection.execute(text(f"""
         WITH stated AS ({_STATES} WHERE task_metric.is_declared AND test_set.is_declared AND c.sequence > 0)
         SELECT * FROM stated

@@ -344,6 +344,7 @@ def _compare_tasks(session: Session, job: Job, task: str | None, metric: str | N
     from registry.evaluation.comparing.compare import compare as compare_task
     from registry.evaluation.comparing.compare import prepare
     from registry.evaluation.comparing.settings import build_request
+    from registry.evaluation.metric_ids import choose_alias
     from registry.pipeline import describe_results
     from registry.store import catalog
     from registry.store.embargoes import note_hidden
@@ -353,13 +354,14 @@ def _compare_tasks(session: Session, job: Job, task: str | None, metric: str | N
     report_all(note_hidden(session.connection), "info")
     boards = []
     for row in catalog.tasks(session.connection, task):
-        request = build_request(row, settings, None if metric is None else (metric,), execution)
+        alias = choose_alias(session.connection, [row], metric)
+        request = build_request(row, settings, None if alias is None else (alias,), execution)
         vetted, planned = prepare(session.connection, row, request)
         report_all(describe_plan(planned, in_full=execution.progress is not None))
         compared = compare_task(session.connection, job.journal, row, request, vetted)
         report_all(describe_results(compared=compared))
         report_unused_options(context, execution, compared)
-        boards += load_leaderboards(session.connection, row, metric, pairs=job.pairs)
+        boards += load_leaderboards(session.connection, row, alias, pairs=job.pairs)
     if not boards:
         report(f"info: {explain_no_boards(session.connection, task)}")
     return boards

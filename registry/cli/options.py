@@ -48,10 +48,10 @@ Task = Annotated[str, typer.Argument(metavar="TASK", help="The task's id.", auto
 TaskName = Annotated[str | None, typer.Argument(metavar="TASK", help="A task's id. Default: all tasks.",
                                                 autocompletion=completion.tasks)]
 MetricAlias = Annotated[str | None, typer.Option("--metric", "-m", help=(
-    "Only the metric with this id. Default: all metrics."), autocompletion=completion.metric_ids,
+    "Only the metric with this id or usual name. Default: all metrics."), autocompletion=completion.metric_ids,
     rich_help_panel=WHICH)]
 ChosenMetric = Annotated[str | None, typer.Option("--metric", "-m", help=(
-    "The id of the metric. Default: the primary metric."), autocompletion=completion.metric_ids,
+    "The id or usual name of the metric. Default: the primary metric."), autocompletion=completion.metric_ids,
     rich_help_panel=WHICH)]
 ReaderOptions = Annotated[list[str] | None, typer.Option("--option", metavar="KEY=VALUE", help=(
     "An option of the reader, with a TOML value; repeatable."))]

@@ -67,7 +67,7 @@ Sets = Annotated[str | None, typer.Option("--sets", metavar="MARK", help=(
 As = Annotated[str | None, typer.Option("--as", metavar="KIND", autocompletion=completion.formats, help=(
     "The file format: the name of a reader or an importer. Default: detected."))]
 Metric = Annotated[str | None, typer.Option("--metric", "-m", metavar="NAME", autocompletion=completion.metrics, help=(
-    "The metric: a usual name (F1) or an expression (SpanF(beta=2)). Default: the usual metric of these files."))]
+    "The metric: a usual name (macro-F1) or an expression (SpanF(beta=2)). Default: the usual metric of these files."))]
 Option = Annotated[list[str] | None, typer.Option("--option", metavar="KEY=VALUE", help=(
     "An option of the reader or importer, with a TOML value; repeatable."))]
 Missing = Annotated[Literal["reject", "worst", "drop"], typer.Option("--missing", help=(

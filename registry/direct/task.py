@@ -26,7 +26,13 @@ from registry.errors import InputError, UnknownNameError, suggest
 from registry.manifest import Significance, update_significance
 from registry.manifest.folder import TaskFolder
 from registry.manifest.naming import split_model, split_models
-from registry.metric_names import common_metric, get_default_metric, make_metric_table
+from registry.metric_names import (
+    AmbiguousMetricError,
+    UnknownMetricError,
+    common_metric,
+    get_default_metric,
+    make_metric_table,
+)
 from registry.metrics import BLEU, Metric
 from registry.metrics.texts import choose_tokenizer
 from registry.missing import MissingPolicy
@@ -182,6 +188,10 @@ def _choose_form(items: Items, request: EvaluationRequest) -> tuple[Form, Metric
     for kind in kinds:
         try:
             metric = common_metric(request.metric, kind.takes)
+        except AmbiguousMetricError:
+            raise
+        except UnknownMetricError:
+            raise UnknownMetricError(request.metric) from None
         except InputError as error:
             refused.append(error)
             continue

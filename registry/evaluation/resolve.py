@@ -15,6 +15,7 @@ from registry.evaluation.matrices import Counts, build_matrix
 from registry.families import FAMILIES
 from registry.identity import digest
 from registry.manifest import Manifest, Root, Significance, Submit, TestSet, decode_manifest, encode_manifest
+from registry.metric_names import build_metric
 from registry.metrics import METRICS, ConfusionMetric, Metric
 from registry.readers import READERS, Document, Reader
 from registry.significance import CORRECTIONS, OVERALL_TESTS, TESTS, Matrix, OverallTest, PairTest
@@ -122,7 +123,10 @@ def resolve(manifest: Manifest, path: Path, folder: Path | None = None) -> Resol
     metrics: dict[str, Metric] = {}
     for n, spec in enumerate(manifest.metric):
         with _collect_error(errors, f"metric[{n}]"):
-            metric = build("metric", known_metrics, spec.name, spec.options)
+            takes = next((reader.gives for reader in readers.values()), "")
+            if not takes and spec.name not in known_metrics:
+                continue  # the meaning of a common name depends on the reader, which has an error
+            metric = build_metric(spec.name, spec.options, takes, known_metrics)
             if metric in metrics.values():
                 raise InputError(f"{metric!r} is declared twice; remove one declaration")
             for test_set in manifest.test_set:

@@ -85,6 +85,15 @@ def make_slugs(names: Iterable[str], path: Path) -> dict[str, str]:
     return slugs
 
 
+def make_metric_id(name: str) -> str:
+    """Return the id of a metric that has a common name; empty if the name has no letter from a to z and no digit.
+
+    >>> make_metric_id("nDCG@10"), make_metric_id("F1 of A, B"), make_metric_id("chrF++")
+    ('nDCG_10', 'F1-of-A-B', 'chrFpp')
+    """
+    return re.sub(r"[^A-Za-z0-9._]+", "-", name.replace("++", "pp").replace("@", "_")).strip("-._")
+
+
 def name_files(names: Iterable[str]) -> dict[str, str]:
     """Map each name to a distinct file name without its ending.
 

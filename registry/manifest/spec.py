@@ -43,6 +43,7 @@ from registry.manifest.fields import (
     make_validator,
     to_whole,
 )
+from registry.manifest.naming import make_metric_id
 from registry.manifest.patterns import list_captures
 from registry.missing import MissingPolicy
 from registry.submission_fields import declarable_texts
@@ -183,7 +184,9 @@ class MetricSpec(Table):
     @model_validator(mode="before")
     @classmethod
     def _set_default_id(cls, value: Any) -> Any:
-        return {"id": value["name"], **value} if isinstance(value, dict) and "name" in value else value
+        if not isinstance(value, dict) or not isinstance(value.get("name"), str):
+            return value
+        return {"id": make_metric_id(value["name"]), **value}
 
 
 class Significance(Table):

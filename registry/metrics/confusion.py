@@ -58,8 +58,8 @@ class ConfusionMetric(AdditiveMetric):
 
     Attributes:
         combines: How the score combines classes; confidence intervals depend on it. `pooled`: each item has the same
-            weight (micro-average). `averaged`: each class has the same weight (macro-average). `chance-corrected`:
-            neither.
+            weight (micro-average, and average weighted by gold items). `averaged`: each class has the same weight
+            (macro-average). `chance-corrected`: neither.
     """
 
     takes = "label"
@@ -124,8 +124,8 @@ class _ByClass(ConfusionMetric):
     """Base class of precision, recall and F-score over classes.
 
     Attributes:
-        average: `macro` is the mean over classes, in which 0/0 counts as 0. `micro` is the score of the counts summed
-            over classes.
+        average: `macro` is the mean over classes, in which 0/0 counts as 0. `weighted` is the mean over classes,
+            weighted by their numbers of gold items. `micro` is the score of the counts summed over classes.
         labels: Classes over which to average; empty for all classes in the gold or in the system's answers. With one
             label the score is the score of this class.
     """
@@ -133,7 +133,7 @@ class _ByClass(ConfusionMetric):
     terse = True
     citation = "Manning, Raghavan and Schütze 2008, section 13.6"
 
-    average: Literal["macro", "micro"] = "macro"
+    average: Literal["macro", "micro", "weighted"] = "macro"
     labels: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -169,6 +169,8 @@ class _ByClass(ConfusionMetric):
         if self.average == "micro":
             return share(*self.parts(*(counts.sum(axis=-1) for counts in (correct, predicted, gold))))
         shares = share(*self.parts(correct, predicted, gold), 0.0)
+        if self.average == "weighted":
+            return share((shares * gold).sum(axis=-1), gold.sum(axis=-1))
         occur = np.ones(gold.shape, dtype=bool) if self.labels else (predicted > 0) | (gold > 0)
         return share((shares * occur).sum(axis=-1), occur.sum(axis=-1).astype(np.float64))
 

@@ -512,8 +512,8 @@ def find_possible_kinds(request: Request) -> list[Kind]:
         return [request.value[0]]
     if request.kind in _KINDS:
         return [_KINDS[request.kind]]
-    kinds: list[Kind] = ["label", "score", "segment"]
-    return kinds if request.metric is None else [kind for kind in kinds if request.find_metric(kind) is not None]
+    kinds: tuple[Kind, ...] = ("label", "score", "segment")
+    return [kind for kind in kinds if request.may_compare(kind)]
 
 
 def _choose_gold_value(table: Table, items: Sequence[str], system_tables: Sequence[Table], request: Request,

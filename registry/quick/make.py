@@ -14,7 +14,13 @@ from registry.importers import IMPORTERS, Importer
 from registry.items import Answer, Item
 from registry.manifest.folder import TaskFolder
 from registry.manifest.naming import natural_key, split_model
-from registry.metric_names import common_metric, get_default_metric, make_metric_table
+from registry.metric_names import (
+    UnknownMetricError,
+    common_metric,
+    get_default_metric,
+    list_kinds,
+    make_metric_table,
+)
 from registry.metrics import BLEU, METRICS, Metric
 from registry.metrics.texts import ReferenceMetric
 from registry.quick.answers import plan_answers, read_all
@@ -167,10 +173,10 @@ def _check_request(request: Request) -> None:
     """Check that reader and metric exist, and that no options contradict each other."""
     if request.kind is not None and request.kind not in READERS and request.kind not in IMPORTERS:
         raise UnknownNameError("reader or importer", request.kind, [*READERS, *IMPORTERS])
-    if request.metric is not None and not any(request.find_metric(metric.takes) for metric in METRICS.values()):
-        if get_name(request.metric) in METRICS:
-            parse("metric", METRICS, request.metric)  # raises an error about its options
-        raise UnknownNameError("metric", request.metric, METRICS)
+    if request.metric is not None and not list_kinds(request.metric):
+        if get_name(request.metric) not in METRICS:
+            raise UnknownMetricError(request.metric)
+        parse("metric", METRICS, request.metric)  # raises an error if its options are invalid
     if request.item and request.in_order:
         raise InputError("--item and --in-order cannot be combined; remove one")
     assert request.value is None or request.value  # raises an error if several kinds are named

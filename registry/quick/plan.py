@@ -15,7 +15,7 @@ from typing import Any, Literal
 from registry.errors import InputError, combine_errors, counted
 from registry.evaluation.ingest.fit import Policies, fit_file
 from registry.items import Answer, Item, index_by_key
-from registry.metric_names import common_metric
+from registry.metric_names import common_metric, list_kinds
 from registry.metrics import Metric
 from registry.missing import MissingPolicy
 from registry.readers import Document, Reader
@@ -73,7 +73,11 @@ class Request:
             format_: The name of the reader.
             gives: The kind of values that it reads, such as `label`.
         """
-        return self.kind in (None, format_) and (self.metric is None or self.find_metric(gives) is not None)
+        return self.kind in (None, format_) and self.may_compare(gives)
+
+    def may_compare(self, gives: str) -> bool:
+        """Return True if no metric is named, or if its name can mean a metric of a kind of values such as `label`."""
+        return self.metric is None or self.find_metric(gives) is not None or gives in list_kinds(self.metric)
 
     def find_metric(self, gives: str) -> Metric | None:
         """Return the metric that the user named, for one kind of values such as `label`.

@@ -140,7 +140,8 @@ def task_folder(plans: Mapping[str, Plan], metric: Metric, request: Request, tes
     return TaskFolder(
         {"task": {"title": f"Made from {Path(first.gold.path).name}"}, "test_set": test_sets,
          "submission": {"missing": request.missing, **({"options": common} if common else {})},
-         "metric": [make_metric_table(metric)], "significance": {**significance, "seed": SEED}, "submit": submits},
+         "metric": [make_metric_table(metric, request.metric or "")],
+         "significance": {**significance, "seed": SEED}, "submit": submits},
         files, sources, copies=copies, comments={
             "task": ("Made by `registry new`; check it before use.",),
             "test_set": (f"Read as: {read_as}", *first.notes),

@@ -508,24 +508,6 @@ def current_names(connection: Connection, task: str) -> set[str]:
     return set(connection.execute(query, {"task": task}).scalars())
 
 
-def check_metric(connection: Connection, tasks: Sequence[TaskRow], alias: str | None) -> None:
-    """Check that some task declares a metric.
-
-    Args:
-        connection: Connection to the registry.
-        tasks: The tasks.
-        alias: Name of the metric; None: nothing is checked.
-
-    Raises:
-        UnknownNameError: None of the tasks declares the metric.
-    """
-    if alias is None:
-        return
-    aliases = sorted({m.alias for task in tasks for m in task_metrics(connection, task.task_id)})
-    if alias not in aliases:
-        raise UnknownNameError("metric", alias, aliases)
-
-
 def task_metrics(connection: Connection, task_id: int) -> list[DeclaredMetric]:
     """Return the metrics that a task declares, in the order of the manifest."""
     t, m = models.task_metric, models.metric

@@ -7,7 +7,7 @@ while a study computes. Parts of a long study are stored every few seconds, so t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ from sqlalchemy import Connection
 
 from registry.errors import InputError, LockedError, MismatchError, StoreError, counted
 from registry.evaluation.comparing.settings import Request, build_request
+from registry.evaluation.metric_ids import choose_alias
 from registry.identity import digest_json, salt_digest
 from registry.parallel.execution import Execution
 from registry.plugins import versions
@@ -204,7 +205,7 @@ def plan_studies(connection: Connection, study: Study, choice: Choice, settings:
         InputError: The study does not apply to the data, or a setting is invalid.
     """
     tasks, planned = catalog.tasks(connection, choice.task), []
-    catalog.check_metric(connection, tasks, choice.metric)
+    choice = replace(choice, metric=choose_alias(connection, tasks, choice.metric))
     for task in tasks:
         metrics = choose_metrics(connection, task, choice.metric, every=study.every_metric)
         request = build_request(task, {**study.default_settings, **(settings or {}), **study.fixed_settings},

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise, product
 from pathlib import PurePath
 from typing import Any
@@ -22,6 +22,7 @@ from registry.arrays import Floats
 from registry.errors import InputError, UnknownNameError
 from registry.evaluation.comparing.board_statistics import Board
 from registry.evaluation.comparing.settings import build_request
+from registry.evaluation.metric_ids import choose_alias
 from registry.items import Item
 from registry.manifest import format_toml
 from registry.manifest.fields import check_name
@@ -73,7 +74,7 @@ class Source:
             InputError: The score is a correlation, so single items have no score.
         """
         (row,) = catalog.tasks(connection, task)
-        catalog.check_metric(connection, [row], choice.metric)
+        choice = replace(choice, metric=choose_alias(connection, [row], choice.metric))
         request = build_request(row, {"unit": "item", "test": "permutation", "runs": "fixed"},
                                    choose_metrics(connection, row, choice.metric))
         board = choose_board(connection, row, request, choice)

@@ -49,7 +49,11 @@ def test_a_bad_submission_is_refused_by_every_command(applied, content, says):
 
 @pytest.mark.parametrize(("old", "new", "says"), [
     ('id = "small"', 'id = "small"\nname = "x"', ["task.toml: task.name: unknown key; known: citation, contact"]),
-    ('name = "Accuracy"', 'name = "Acuracy"', ["metric[0]: unknown metric 'Acuracy'; did you mean 'Accuracy'"]),
+    ('name = "Accuracy"', 'name = "Acuracy"', [
+        "metric[0]: unknown metric of labels 'Acuracy'; the most similar names are accuracy, balanced accuracy"]),
+    ('name = "Accuracy"', 'name = "F1"', ["metric[0]: 'F1' of labels is ambiguous; write 'macro-F1', "]),
+    ('name = "Accuracy"', 'name = "macro-F1"\noptions = { average = "micro" }', [
+        "metric[0]: the name 'macro-F1' already sets the option 'average'; remove the option, or write name = "]),
     ('format = "labels"', 'format = "label"', ["test_set[0]: unknown reader 'label'; did you mean 'labels'"]),
     ("seed = 1", 'test = "permuttion"', ["significance: unknown test 'permuttion'; did you mean 'permutation'"]),
     ("seed = 1", 'unit = "cluster"\noverall = "cochran"', ["significance: cochran does not support clusters as units"]),
@@ -140,8 +144,9 @@ def test_two_files_of_one_name(applied):
 @pytest.mark.parametrize(("command", "says", "exit_code"), [
     (("run", "absent.toml"), ["absent.toml: cannot read the manifest"], 3),
     (("board", "smal"), ["unknown task 'smal'; did you mean 'small'"], 3),
-    (("board", "--metric", "accuracy"), ["unknown metric 'accuracy'; did you mean 'acc'"], 3),
-    (("compare", "--metric", "accuracy"), ["unknown metric 'accuracy'"], 3),
+    (("board", "--metric", "acuracy"), ["unknown metric 'acuracy'; did you mean 'acc'"], 3),
+    (("compare", "--metric", "macro-F1"), ["unknown metric 'macro-F1'"], 3),
+    (("diff", "--metric", "macro-F1"), ["unknown metric 'macro-F1'"], 3),
     (("compare", "--test", "bootstrapp"), ["unknown test 'bootstrapp'"], 3),
     (("compare", "--test", "cochran"), ["'cochran' tests all systems together", "--overall", "known: binomial-z"], 3),
     (("compare", "--test", "friedman(x=1)"), ["tests all systems together; name it in overall (--overall)"], 3),

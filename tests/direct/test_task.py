@@ -78,7 +78,7 @@ TAGS = [["B-P", "I-P", "O"], ["O", "B-L"]]
 
 @pytest.mark.parametrize(("gold", "systems", "metric", "expected"), [
     (GOLD, [A, B], None, [4 / 6, 2 / 6]),
-    ([True, False], [[True, True], [0, 1]], "F1", [1 / 3, 0]),  # true and 1 are different labels
+    ([True, False], [[True, True], [0, 1]], "macro-F1", [1 / 3, 0]),  # true and 1 are different labels
     (GOLD, [A], "F1 of x", [2 * 3 / (4 + 4)]),
     (GOLD, [A], "micro-F1", [4 / 6]),
     ([1, 2.5], [[2, 2]], "MAE", [0.75]),
@@ -140,7 +140,7 @@ def test_clusters_are_units_unless_items_are_asked_for():
     ({"gold": ["one two", "two three"]}, "labels or texts; set a metric"),
     ({"gold": ["x\ud800"]}, r"the gold: '\\ud800' is half of a character"),
     ({"gold": np.eye(2)}, r"the array has the shape \(2, 2\)"),
-    ({"gold": [object()]}, "the gold has object values"), ({"metric": "BLUE"}, "did you mean 'BLEU'"),
+    ({"gold": [object()]}, "the gold has object values"), ({"metric": "BLUE"}, "similar names are BLEX, BLEU"),
     ({"gold": [1.5] * 6, "metric": "mean"}, "pass None as the gold"), ({"settings": {"tset": "sign"}},
                                                                       "did you mean 'test'"),
     ({"settings": {"alpha": 2}}, "alpha: is 2"), ({"settings": {"unit": "cluster"}}, "needs the cluster of each item; "

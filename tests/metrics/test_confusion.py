@@ -31,7 +31,7 @@ PEERS = [
     *[(metric(average=average, labels=given), by_class(peer, average=average), given)
       for metric, peer in ((LabelP, sklearn.precision_score), (LabelR, sklearn.recall_score),
                            (LabelF, sklearn.f1_score))
-      for average in ("macro", "micro") for given in ((), ("y",), ("x", "w"))],
+      for average in ("macro", "micro", "weighted") for given in ((), ("y",), ("x", "w"))],
     (LabelF(beta=2), by_class(sklearn.fbeta_score, average="macro", beta=2), ()),
     (BalancedAccuracy(), lambda gold, said, given: sklearn.balanced_accuracy_score(gold, said), ()),
     (MCC(), lambda gold, said, given: sklearn.matthews_corrcoef(gold, said), ()),
@@ -73,6 +73,8 @@ def test_scores_are_scikit_learns_however_few_labels_there_are(rows):
         theirs = expected(peer, named, rows)
         if named and metric.average == "micro" and not any(set(row) & set(named) for row in rows):
             theirs = np.nan  # 0/0, which scikit-learn is told to take as 0
+        if named and metric.average == "weighted" and not any(gold in named for gold, _ in rows):
+            theirs = np.nan  # 0/0 too: no class has a weight
         ours = metric.score(counted(metric, rows).sum(axis=0))
         if np.isnan(ours) and metric.name in ("LabelP", "LabelR") and metric.average == "micro":
             continue  # 0/0 again: nothing predicted, or nothing to be found

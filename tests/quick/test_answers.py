@@ -227,7 +227,7 @@ def test_a_metric_decides_between_kinds(layout):
     assert readers(read(paths, metric="MAE"))[0].name == "scores"
     paths = layout([rows(IDS, SENTENCES), rows(IDS, OTHERS)])
     assert readers(read(paths, metric="chrF"))[0].name == "texts"
-    with pytest.raises(InputError, match="unknown metric 'Sucess'; did you mean 'Success'"):
+    with pytest.raises(InputError, match="unknown metric 'Sucess'; the most similar names are success@10, "):
         read(paths, metric="Sucess")
 
 

@@ -19,6 +19,7 @@ from registry.evaluation.comparing.pair_results import BoardIntervals, BoardResu
 from registry.evaluation.comparing.plan import Plan, plan
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.comparing.vetting import VettedBoard, VettedTask, vet
+from registry.evaluation.metric_ids import choose_alias
 from registry.evaluation.resolve import resolve_significance
 from registry.identity import canonical_json, short
 from registry.manifest import Significance
@@ -95,7 +96,7 @@ def compare(connection: Connection, journal: Journal, task_row: TaskRow, request
     """
     summary = ComparisonSummary()
     for alias in request.metrics or ():
-        catalog.check_metric(connection, [task_row], alias)
+        choose_alias(connection, [task_row], alias)
     vetted = vet(connection, task_row, request) if vetted is None else vetted
     vetted.raise_refusals()
     summary.warnings += vetted.warnings
