@@ -348,8 +348,8 @@ def _make_cover(spans: list[Span]) -> Callable[[int], int]:
 class SpanOverlapP(QuotientMetric, _OverlapMetric):
     """Precision with partial credit, from 0 to 1.
 
-    By default a system's span counts with the share of it that gold spans of the same type cover. Precision is
-    undefined if the system has no span.
+    By default, the credit of a system's span is the share of its length that gold spans of the same type cover.
+    Precision is undefined if the system has no span.
     """
 
     called = "precision with partial credit"
@@ -362,7 +362,7 @@ class SpanOverlapP(QuotientMetric, _OverlapMetric):
 class SpanOverlapR(QuotientMetric, _OverlapMetric):
     """Recall with partial credit, from 0 to 1.
 
-    By default a gold span counts with the share of it that the system's spans of the same type cover.
+    By default, the credit of a gold span is the share of its length that the system's spans of the same type cover.
     """
 
     called = "recall with partial credit"
@@ -375,8 +375,8 @@ class SpanOverlapR(QuotientMetric, _OverlapMetric):
 class SpanOverlapF(FScore, _OverlapMetric):
     """Harmonic mean of precision and recall with partial credit, from 0 to 1.
 
-    By default a span counts with the share of it that spans of the same type on the other side cover. Recall is
-    weighted by beta squared.
+    By default, the credit of a system's span is the share of its length that gold spans of the same type cover, and
+    vice versa for gold spans. Recall is weighted by beta squared.
     """
 
     called = "F{beta:g} with partial credit"

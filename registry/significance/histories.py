@@ -131,8 +131,8 @@ def run_ladder_by_errors(scores: Floats, errors: Callable[[int, int], float], gr
 
     Args:
         scores: Scores of the submissions, [submissions]; higher is better.
-        errors: Returns the standard error of the difference of two submissions, from the index of the new one and the
-            index of the shown one.
+        errors: Function that returns the standard error of the difference of two submissions. It takes the index of the
+            new one and the index of the one whose score is shown.
         grain: Shown scores are rounded to multiples of it, such as 1 / n for scores between 0 and 1 on n items.
     """
     shown, raised = np.full(len(scores), np.nan), np.zeros(len(scores), dtype=bool)

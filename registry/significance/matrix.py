@@ -228,7 +228,7 @@ class Resampled:
     Attributes:
         resamples: Number of resamples.
         seed: Seed of the resamples.
-        draw: Computes the scores, [resamples, systems].
+        draw: Function that computes the scores, [resamples, systems].
     """
 
     resamples: int

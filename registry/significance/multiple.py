@@ -584,7 +584,7 @@ def adjust_step_down(observed: Floats, drawn: Callable[[int], NDArray[Any]], res
 
     Args:
         observed: Observed statistics, [hypotheses]; larger is more extreme. They must be comparable with each other.
-        drawn: Returns the statistics of one hypothesis in joint resamples under the null, [resamples].
+        drawn: Function from the index of a hypothesis to its statistics in joint resamples under the null, [resamples].
         resamples: Number of resamples; the observed statistics count as one more resample.
         slack: A resampled statistic that is below the observed one by at most this much is a tie.
 

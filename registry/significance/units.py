@@ -109,7 +109,7 @@ def linearize(numerators: Floats, denominators: Floats, whole: Callable[[Floats]
     Args:
         numerators: Numerators n of the items.
         denominators: Denominators d of the items.
-        whole: Computes the totals N and D from all items, for example as their sum or their mean.
+        whole: Function that computes a total (N or D) from all items, for example their sum or their mean.
     """
     sizes = whole(denominators)
     with np.errstate(divide="ignore", invalid="ignore"):

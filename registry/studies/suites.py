@@ -112,7 +112,7 @@ def warn_by_set(boards: Sequence[Board], names: Sequence[str],
     Args:
         boards: The leaderboard of each test set.
         names: Names of the test sets.
-        find_warnings: Returns the warnings about a matrix with one row per unit.
+        find_warnings: Function that returns the warnings about a matrix with one row per unit.
     """
     sets_by_warning: dict[Message, list[str]] = {}
     for name, board in zip(names, boards, strict=True):

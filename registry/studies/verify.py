@@ -40,7 +40,7 @@ def verify_studies(database: Database, task: str | None, results: str, execution
             a signature.
         execution: Workers and memory.
         verified: Collects faults, notes and counts.
-        load: Returns the class of a study by its name.
+        load: Function from the name of a study to its class.
     """
     with database.reading() as connection:
         selected, skipped = _select_rows(connection, task, results)

@@ -114,8 +114,8 @@ def expand_submissions(task: ResolvedTask, refuse: Refuse = raise_error) -> Iter
 
     Args:
         task: The task.
-        refuse: Called with each `ManifestError`: a pattern or name is invalid, two files are declared as the same
-            submission, or two patterns match the same files.
+        refuse: Function that is called with each `ManifestError`: a pattern or name is invalid, two files are declared
+            as the same submission, or two patterns match the same files.
     """
     matches = sorted(match_files(task, refuse), key=lambda match: [
         natural_key(match[3].get(factor, "")) for factor in FACTORS])
@@ -225,8 +225,8 @@ def check_runs(task: ResolvedTask, submissions: Sequence[DeclaredSubmission], re
     Args:
         task: The task.
         submissions: Submissions, sorted by version. Only the last version of each system is checked.
-        refuse: Called with each `ManifestError`. Random runs require at least two runs of every system. Correlations
-            allow only one run.
+        refuse: Function that is called with each `ManifestError`. Random runs require at least two runs of every
+            system. Correlations allow only one run.
     """
     latest = {(submission.test_set.name, submission.team, submission.system): submission
               for submission in submissions if not submission.declaration["withdrawn"]}

@@ -249,7 +249,7 @@ def _erase_results(connection: Connection, execute: Callable[[str, str], None]) 
 
     Args:
         connection: Connection with temporary tables of the ids of the pairs.
-        execute: Called with a table and a statement that changes it; counts the changed rows.
+        execute: Function of a table and a statement that changes it. It runs the statement and counts the changed rows.
     """
     result, tested = models.pair_result, models.tested_statistics
     no_statistics = insert(connection, tested, digest=f"purged:{next_id(connection, tested)}")
@@ -309,7 +309,7 @@ def _erase_names(connection: Connection, execute: Callable[[str, str], None], te
 
     Args:
         connection: Connection with temporary tables of the ids of the submissions.
-        execute: Called with a table and a statement that changes it; counts the changed rows.
+        execute: Function of a table and a statement that changes it. It runs the statement and counts the changed rows.
         team_id: The team.
         names: The old names, and the new name.
     """

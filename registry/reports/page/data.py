@@ -570,7 +570,7 @@ def _get_standing_value(standing: Standing, key: str) -> Any:
 def _select_numbers(board: Leaderboard) -> Json:
     """Select the numeric attributes of systems that a chart can compare with scores.
 
-    An attribute is left out if it is not a number in some system, or if all numbers are equal.
+    An attribute is left out if its value is a text for some system, or if all numbers are equal.
 
     Returns:
         For each attribute, a list with the number of each system.

@@ -38,7 +38,7 @@ def find_uneven_samples(pairs: SystemPairs,
 
     Args:
         pairs: Pairs of systems.
-        squared_errors: Takes the scores of the items of both systems. Returns the squared standard error of the
+        squared_errors: Function of the scores of both systems' items. It returns the squared standard error of the
             difference that the test assumes, and the squared standard error without a common variance.
     """
     matrix, a, b = pairs

@@ -240,9 +240,9 @@ def compute_or_draw(exact: Exact, draw: Callable[[ObservedPairs], Tails], pairs:
     Exact p-values are computed in parallel.
 
     Args:
-        exact: Returns the exact p-value of a pair, or None if it cannot be computed. Worker processes must be able to
-            import this function, so it cannot be a local function.
-        draw: Returns the simulated p-values of all other pairs.
+        exact: Function that returns the exact p-value of a pair, or None if it cannot be computed. Worker processes
+            must be able to import this function, so it cannot be a local function.
+        draw: Function that returns the simulated p-values of all other pairs.
         pairs: All pairs.
         places: Indices of the pairs whose p-value may be computed exactly.
         settings: Settings of the test, with the workers.
