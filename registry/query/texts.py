@@ -19,7 +19,7 @@ from registry.errors import counted, listed
 from registry.items import Item, Tagged
 from registry.query.check import ITEM_TEXT
 from registry.readers import READERS, Document, Reader
-from registry.store.rows import quote, text_column
+from registry.store.rows import quote, register_arrays, text_column
 from registry.treebank import Sentence
 from registry.values import parse
 
@@ -167,7 +167,7 @@ def _add_texts(driver: Any, files: _Files, test_set_id: int, items: Sequence[tup
              "golds": f"map {{{', '.join(entries)}}}" if entries else "NULL", "outputs": "_said", "same_run": "",
              "which": "ranked.scoring_id = ? AND of.replicate = ?"}
     ids = {item.key: item_id for item_id, item in items}
-    driver.register("_words", {"item_id": np.array([*ids.values()], dtype=np.int32), **arrays})
+    register_arrays(driver, "_words", {"item_id": np.array([*ids.values()], dtype=np.int32), **arrays})
     n_absent = 0
     for name, scoring_id, replicate, reader_value, digest in driver.execute(_RUNS, [test_set_id]).fetchall():
         if (document := files.load(digest, name)) is None:
@@ -175,7 +175,7 @@ def _add_texts(driver: Any, files: _Files, test_set_id: int, items: Sequence[tup
             continue
         reader: Reader = parse("reader", READERS, reader_value)
         answers = [answer for answer in reader.read_answers(document) if answer.key in ids]
-        driver.register("_said", {
+        register_arrays(driver, "_said", {
             "item_id": np.array([ids[answer.key] for answer in answers], dtype=np.int32),
             "output": text_column([str(answer.value) for answer in answers])})
         driver.execute(_ROWS.format(**parts), [scoring_id, replicate])
@@ -196,8 +196,8 @@ def _add_words(driver: Any, test_set_id: int, items: Sequence[tuple[int, Item]])
         test_set_id: Id of the test set, whose items must be sentences.
         items: Id and content of each item.
     """
-    driver.register("_words", {"item_id": np.array([item_id for item_id, _ in items], dtype=np.int32),
-                               "text": text_column([_join_words(item) for _, item in items])})
+    register_arrays(driver, "_words", {"item_id": np.array([item_id for item_id, _ in items], dtype=np.int32),
+                                       "text": text_column([_join_words(item) for _, item in items])})
     gold = """(SELECT string_agg(said, '; ' ORDER BY said, answer_id) FROM (
         SELECT if(type = '', key, type || ' ' || key) AS said, answer_id
         FROM answer WHERE answer.item_id = item.item_id AND in_gold))"""

@@ -45,6 +45,18 @@ def get_driver(connection: Connection) -> Any:
     return connection.connection.driver_connection
 
 
+def register_arrays(driver: Any, name: str, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Make arrays available to SQL as the columns of a temporary table.
+
+    Args:
+        driver: DuckDB's own connection.
+        name: Name of the table.
+        arrays: The columns by their names.
+    """
+    driver.execute("FROM range(0)").fetchall()  # DuckDB 2 registers nothing while rows of the last result are unread
+    driver.register(name, arrays)
+
+
 def next_id(connection: Connection, table: Table) -> int:
     """Return an unused id for a new row: the largest id in the table, plus 1.
 
@@ -133,7 +145,7 @@ def with_arrays(connection: Connection, arrays: Mapping[str, NDArray[Any]]) -> I
     target table does, and DuckDB would have to copy the rows again.
     """
     driver, is_large = get_driver(connection), len(next(iter(arrays.values()))) > _ROWS_OF_A_THREAD
-    driver.register("_columns", arrays)
+    register_arrays(driver, "_columns", arrays)
     if is_large:
         driver.execute("SET threads = 1")
     try:

@@ -91,8 +91,8 @@ def test_an_interrupted_run_says_what_it_has_stored(tmp_path):
     assert told.endswith("interrupted: gold, submissions and scores are stored; run the command again for the "
                          "comparisons\n")
     with duckdb.connect(db, read_only=True) as connection:
-        assert connection.sql("SELECT count(*) > 0 FROM score").fetchone() == (True,)
-        assert connection.sql("SELECT count(*) FROM comparison").fetchone() == (0,)
+        assert connection.execute("SELECT count(*) > 0 FROM score").fetchone() == (True,)
+        assert connection.execute("SELECT count(*) FROM comparison").fetchone() == (0,)
 
 
 def interrupt_drawing(arguments, sent, status):

@@ -73,7 +73,9 @@ def test_errors_name_the_file_and_show_the_line(db, registry, tmp_path):
     (tmp_path / "q.sql").write_text("SELECT system\nFROM leaderbord\n")
     told = registry("query", "--file", tmp_path / "q.sql", exit_code=3).stderr
     assert told.startswith(f"error: {tmp_path / 'q.sql'}:2: Catalog Error: Table with name leaderbord does not exist!")
-    assert told.splitlines()[1:] == ["  FROM leaderbord", "       ^"]
+    source, pointer = told.splitlines()[1:]
+    assert source == "  FROM leaderbord"
+    assert pointer.rstrip("^") == " " * 7  # DuckDB 1 points at the first character, DuckDB 2 at the whole word
 
 
 def test_parameters_are_typed_as_they_are_written(db, registry):
