@@ -284,6 +284,6 @@ Refuse = Callable[[RegistryError], None]  # handles an error: raises it, or coll
 def raise_error(error: RegistryError) -> None:
     """Raise an error.
 
-    This is the default of parameters that can also be a function that collects errors.
+    This function is the default of parameters that can also be a function that collects errors.
     """
     raise error

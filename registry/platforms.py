@@ -236,7 +236,7 @@ def leave_terminal() -> None:
 def start_fork_server(modules: list[str]) -> None:
     """Start a process from which Python can quickly fork new processes.
 
-    This is the fork server of `multiprocessing`. If it is already running, or on Windows, nothing happens.
+    The process is the fork server of `multiprocessing`. If it is already running, or on Windows, nothing happens.
 
     Args:
         modules: Modules that the fork server imports when it starts.

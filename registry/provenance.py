@@ -75,8 +75,8 @@ def _git(root: Path, *arguments: str) -> str:
 def environment() -> dict[str, str]:
     """Return all versions that may affect a result, by name, for the log.
 
-    These are the code, Python, the platform, packages, and the processor instructions that numpy uses, because they
-    affect the last bits of sums.
+    The versions are those of the code, Python, the platform, packages, and the processor instructions that numpy uses,
+    because they affect the last bits of sums.
     """
     return {"code": _compute_code_digest(), "python": platform.python_version(), "platform": _platform(),
             **_list_processor_features(), **_list_versions(_STORE), **_list_versions(_COMPUTE),
@@ -87,7 +87,7 @@ def environment() -> dict[str, str]:
 def computing_versions() -> dict[str, str]:
     """Return the versions that two computers must share to compute equal numbers.
 
-    These are the code of this program, Python, the platform, and the packages that compute.
+    The versions are those of this program, Python, the platform, and the packages that compute.
     """
     return {"evalregistry": f"{__version__} with code {_compute_code_digest()}",
             "python": ".".join(platform.python_version_tuple()[:2]), "platform": _platform(),
@@ -163,7 +163,7 @@ class _Line(ABC):
 class Signature(_Line):
     """Signature of a comparison: a line for papers that identifies data and settings.
 
-    It is printed below a leaderboard and stored with the results.
+    The line is printed below a leaderboard and stored with the results.
 
     Attributes:
         metric: Alias of the metric.

@@ -96,7 +96,7 @@ def plot(
 def _load_average(database: Database, task: str, metric: str | None, track: str | None) -> Leaderboard:
     """Return average scores over the test sets of a task, by one metric.
 
-    They are computed if they are not stored yet.
+    The averages are computed if they are not stored yet.
     """
     from registry.boards.averages import make_average_leaderboard
     from registry.boards.choose import load_metric_leaderboards

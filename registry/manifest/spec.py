@@ -94,7 +94,7 @@ class Task(Table):
 class SystemFacts(Table):
     """Properties of a system that reports show, such as its paper and its size.
 
-    They are stored as attributes of the submission, so they are hidden and deleted together with it.
+    These properties are stored as attributes of the submission, so they are hidden and deleted together with it.
     """
 
     description: Line | None = None

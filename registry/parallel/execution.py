@@ -298,7 +298,7 @@ class Execution:
     def local(self) -> Execution:
         """The same settings, but work runs on this machine and not on the cluster.
 
-        They are used for arrays that are too large to send to workers.
+        Such settings are used for arrays that are too large to send to workers.
         """
         return replace(self, cluster=None)
 

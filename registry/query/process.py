@@ -141,7 +141,8 @@ def read_report(status: int, report: bytes) -> list[str]:
 def answer_parent() -> None:
     """Run the query that the parent process sends to stdin, then end this process.
 
-    This is the main function of the process that `ask` starts. It writes rows to stdout and a report to stderr.
+    This function is the main function of the process that `ask` starts. It writes rows to stdout and a report to
+    stderr.
     """
     request: QueryRequest = pickle.load(sys.stdin.buffer)  # noqa: S301  (from the process that started this one)
     threading.Thread(target=_end_with_parent, daemon=True).start()

@@ -365,7 +365,7 @@ def refuse_other_gold(gold: Table, items: Sequence[str], value: str,
 def ask_about_absent_labels(gold: Table, value: str, answers: Sequence[Sequence[str]]) -> None:
     """Ask the user whether a gold label such as `-` means that there is no label.
 
-    This is likely if no system gives the label.
+    The label probably means this if no system gives the label.
 
     Args:
         gold: The table of the gold.

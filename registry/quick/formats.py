@@ -411,7 +411,7 @@ class _SpanList:
     def is_inclusive(self) -> bool:
         """True if the end of a span is its last position, not the position after it.
 
-        This is assumed if some span has equal start and end.
+        The result is True if some span has equal start and end.
         """
         return any(get_value(span, self.start) == get_value(span, self.end)
                    for row in self.rows for span in get_value(row, self.column) or ())

@@ -104,7 +104,7 @@ def plan_scores(systems: Sequence[SystemFile], request: Request, items_of: Docum
 def _find_score_column(table: Table, request: Request) -> str | None:
     """Return the column of scores; None if it is unclear.
 
-    This is the column that the user names, or the only column of numbers with a usual name of scores.
+    The result is the column that the user names, or the only column of numbers with a usual name of scores.
     """
     if request.value is not None:
         kind, names = request.value
@@ -418,8 +418,8 @@ def _choose_items_of_wide(table: Table, request: Request, questions: Questions) 
 def _choose_gold_of_wide(table: Table, items: Sequence[str], request: Request) -> str | None:
     """Choose the gold's column in a table with one column per system.
 
-    This is the column that the user names, or the only column with a usual name such as `gold`. The result is None if
-    there is no such column.
+    The result is the column that the user names, or the only column with a usual name such as `gold`. The result is
+    None if there is no such column.
 
     Raises:
         QuestionError: Several columns have usual names of a gold.

@@ -58,7 +58,7 @@ class _Alignments(Reader):
     def implausible(self, items: Sequence[Item], answers: Sequence[Answer]) -> tuple[int, str] | None:
         """Check whether a submission seems to count words from 1 instead of from 0.
 
-        This is assumed if the submission has no link of a first word although the gold has many.
+        The message is returned if the submission has no link of a first word although the gold has many.
 
         Returns:
             Line number and message; None if the submission is plausible.

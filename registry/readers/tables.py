@@ -102,8 +102,8 @@ class TableReader(Reader):
     def read_fast(self, document: Document) -> Table | None:
         """Read a table column by column; return None if this is not possible.
 
-        This is possible for valid tables of 32 KiB or more. Callers read other tables row by row, so that errors name
-        lines.
+        Fast reading is possible for valid tables of 32 KiB or more. Callers read other tables row by row, so that
+        errors name lines.
         """
         return read_table(document, Layout(self.syntax, self.separator, self.columns, self.comment, self.item,
                                            self.attributes, self.unscored))

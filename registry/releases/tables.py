@@ -159,7 +159,7 @@ def require_current(connection: Connection, task: TaskRow) -> None:
 def select_release(connection: Connection, task: TaskRow) -> None:
     """Create temporary tables that list the data for a release.
 
-    These are the current leaderboards of the task, and their gold, metrics and submissions.
+    The data are the current leaderboards of the task, and their gold, metrics and submissions.
 
     Raises:
         MismatchError: The task has no leaderboard, or its leaderboards use different versions of the gold.

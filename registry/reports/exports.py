@@ -179,7 +179,7 @@ def _make_uncertainty(board: Leaderboard, standing: Standing) -> dict[str, Any]:
 def _make_parameters(metric: Metric) -> dict[str, Any]:
     """Return the options of a metric that the exported format can represent.
 
-    These are texts, numbers and booleans.
+    The format can represent texts, numbers and booleans.
     """
     assert isinstance(metric, Value)
     options = {name: value for name, value in asdict(metric).items() if isinstance(value, str | int | float)}

@@ -95,7 +95,8 @@ class Snapshots:
     def is_due(self) -> bool:
         """Return True if it is time to write a new snapshot.
 
-        This is so if the registry has changed or hidden data has become public, and if the last snapshot is old enough.
+        A new snapshot is due if the registry has changed or hidden data has become public, and if the last snapshot is
+        old enough.
         """
         if time.monotonic() < self._earliest:
             return False
@@ -198,7 +199,7 @@ def _unwritable(error: OSError) -> StoreError:
 def main(database: str, output: str, *options: str) -> None:
     """Write a snapshot, and print the time when more data becomes public.
 
-    This is the program of the child process. An error is printed to stderr and becomes the exit code.
+    This function is the program of the child process. An error is printed to stderr and becomes the exit code.
     """
     sys.modules.setdefault("pandas", None)  # type: ignore[arg-type] # DuckDB would import pandas, which is not needed
     try:

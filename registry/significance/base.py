@@ -139,7 +139,8 @@ FLIPPED: dict[Alternative, Alternative] = {"two-sided": "two-sided", "greater": 
 def extremity(difference: Difference, alternative: Alternative) -> Difference:
     """Return how strongly a difference contradicts the null hypothesis.
 
-    This is |difference| for the alternative `two-sided`, the difference for `greater`, and -difference for `less`.
+    The result is |difference| for the alternative `two-sided`, the difference for `greater`, and -difference for
+    `less`.
     """
     if alternative == "two-sided":
         return abs(difference)

@@ -60,7 +60,8 @@ def compute_weighted_pearson(x: Floats, y: Floats, weights: Floats) -> Floats:
 def compute_weighted_spearman(x: Floats, y: Floats, weights: Floats) -> Floats:
     """Compute Spearman's rho of predictions and gold values in bootstrap resamples.
 
-    It is Pearson's r of the midranks that the items have in the resample. The result is exact for up to 200,000 items.
+    Spearman's rho is Pearson's r of the midranks that the items have in the resample. The result is exact for up to
+    200,000 items.
 
     Args:
         x: Predictions, [items, ...].
@@ -172,7 +173,7 @@ def sizes(cumulative: Floats) -> Floats:
 def imbalances(cumulative: Floats) -> Floats:
     """Return the number of smaller minus the number of larger items, per value.
 
-    This is twice the distance of the midrank of the value from the mean rank.
+    The result is twice the distance of the midrank of the value from the mean rank.
 
     Args:
         cumulative: Number of items with at most each value, [resamples, values].

@@ -99,7 +99,7 @@ class CrossedPair:
                 yield Source(axes, side, 0.0 if is_rounding else squared, degrees)
 
     def bounds(self, over: Iterable[int]) -> list[Source]:
-        """Divide the squared error into few sources, whose sum is not smaller.
+        """Divide the squared standard error into few sources, whose sum is an upper bound.
 
         Each random factor, such as the runs, is one source together with all its interactions. So the interaction of
         two factors is counted for both. The items are one more source.

@@ -325,7 +325,7 @@ def bonett_price(difference: ArrayLike, n_discordant: ArrayLike, n: ArrayLike,
                  quantile: float) -> tuple[Floats, Floats]:
     """Return the adjusted Wald interval of the difference of two paired proportions.
 
-    This is the interval of Bonett and Price (2012): Wald's interval after adding two units, one that only system A gets
+    The interval is that of Bonett and Price (2012): Wald's interval after adding two units, one that only system A gets
     right and one that only B gets right. SQL can compute it from the difference and the number of discordant units.
     With 50 or more units its worst coverage equals that of Tango's interval (docs/limits.md).
 

@@ -87,8 +87,8 @@ def wilson_interval(scores: ArrayLike, sizes: ArrayLike, score_range: Range, qua
 def effective_sizes(scores: Floats, errors: Floats, score_range: Range) -> Floats:
     """Return the effective sample sizes of scores with a lower and an upper bound.
 
-    This is the number of independent right-or-wrong items with the same standard error. Surveys use it for proportions
-    of clustered samples (Korn and Graubard 1998; Dean and Pagano 2015).
+    An effective sample size is the number of independent right-or-wrong items with the same standard error. Surveys use
+    it for proportions of clustered samples (Korn and Graubard 1998; Dean and Pagano 2015).
     """
     low, high = score_range
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -129,8 +129,8 @@ def find_bound(score_range: Range) -> tuple[float, int]:
 def difference_interval(a: Estimates, b: Estimates, error: Floats) -> Ends:
     """Return the intervals of differences A - B from the intervals of both scores.
 
-    This is the MOVER method of Newcombe (1998) and of Zou and Donner (2008). If the intervals of the scores are within
-    the range of the metric, the intervals of the differences are within the range of differences.
+    The method is MOVER (Newcombe 1998; Zou and Donner 2008). If the intervals of the scores are within the range of the
+    metric, the intervals of the differences are within the range of differences.
 
     Args:
         a: Scores A with their intervals and errors, [pairs].

@@ -166,7 +166,7 @@ def _compute_tail(thresholds: Ints, n: int, margin: float, q: float) -> float:
 def betting_p_value(shares: Floats, margin: float) -> float:
     """Return the p-value of the hypothesis that a mean is at most -margin.
 
-    This is the mean of the distribution of independent, bounded numbers. A gambler bets that the numbers are larger;
+    The mean is that of the distribution of independent, bounded numbers. A gambler bets that the numbers are larger;
     the p-value is small if the bets gain much.
 
     Args:

@@ -68,7 +68,7 @@ class Correction:
     def holds_if(self) -> str:
         """Sentence that states the assumptions of this correction and an alternative.
 
-        It is empty if the correction needs no alternative, because its assumptions always hold.
+        The sentence is empty if the correction needs no alternative, because its assumptions always hold.
         """
         return (f"{self.title} controls the {self.controls} where {self.assumes}; {self.instead} does not assume this."
                 if self.instead else "")
@@ -151,7 +151,8 @@ def _shaffer(p: Floats) -> Floats:
 def multiply_step_down(p: Floats, factors: Floats | Ints) -> Floats:
     """Multiply sorted p-values by factors, so that the results never decrease.
 
-    This is the step-down procedure, for example Holm's. Each result is at least the result of every smaller p-value.
+    Holm's correction, for example, is such a step-down procedure. Each result is at least the result of every smaller
+    p-value.
 
     Args:
         p: p-values in any order.
@@ -169,7 +170,7 @@ def multiply_step_down(p: Floats, factors: Floats | Ints) -> Floats:
 def _step_up(p: Floats, factors: Floats) -> Floats:
     """Multiply sorted p-values by factors, so that no result exceeds a later one.
 
-    This is a step-up procedure, for example Hochberg's.
+    Hochberg's correction, for example, is such a step-up procedure.
 
     Args:
         p: p-values in any order.
@@ -356,10 +357,10 @@ def explain_too_few_runs(runs: Sequence[int], family: int, correction: str, alph
 def estimate_resampling_error(units: float, pairs: int, alpha: float) -> float:
     """Estimate the error rate of joint resampling of pairs if all systems are equal.
 
-    This is the probability that the largest difference is significant by its rank among joint resamples. Resamples
-    treat each observed standard error as known, so their critical value is about the normal quantile of Bonferroni's
-    correction. With estimated standard errors the differences follow Student's distribution, which exceeds that value
-    more often.
+    The error rate is the probability that the largest difference is significant by its rank among joint resamples.
+    Resamples treat each observed standard error as known, so their critical value is about the normal quantile of
+    Bonferroni's correction. With estimated standard errors the differences follow Student's distribution, which exceeds
+    that value more often.
 
     >>> [round(estimate_resampling_error(units, pairs, 0.05), 3) for units, pairs in ((200, 1), (200, 190), (60, 28))]
     [0.051, 0.064, 0.077]

@@ -112,7 +112,7 @@ class Influences:
     def differences(self) -> Floats:
         """Observed differences of the scores of two systems, [systems, systems].
 
-        They are positive if the first system is better.
+        Differences are positive if the first system is better.
         """
         return self.scores[:, None] - self.scores
 
@@ -745,8 +745,8 @@ def correct_best_score(scores: Floats, best: int, covariances: Floats, steps: Fl
 def _find_selection_bounds(scores: Floats, best: int, covariances: Floats, steps: Floats) -> tuple[float, float]:
     """Return the range of scores with which the best system stays the best.
 
-    If its score changes, the scores that are correlated with it change as well. The parts of the data that are
-    independent of its score are fixed.
+    If the score of the best system changes, the scores that are correlated with this score change as well. The parts of
+    the data that are independent of the score are fixed.
 
     Args:
         scores: Scores, [systems].

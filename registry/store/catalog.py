@@ -470,7 +470,7 @@ def load_submitted_files(connection: Connection, submission_ids: Sequence[int]) 
 def load_ranked(connection: Connection, test_set_id: int) -> list[Member]:
     """Return the submissions to a test set that can appear on its leaderboards.
 
-    These are the latest versions that are not withdrawn and that are scored with the current gold.
+    The result contains the latest versions that are not withdrawn and that are scored with the current gold.
     """
     query = text(f"""
         SELECT {', '.join(Member._fields)} FROM ranked_submission

@@ -304,8 +304,8 @@ def rescorings(connection: Connection) -> list[Rescoring]:
 def metric_version(connection: Connection, metric: str) -> str:
     """Return the name under which test results of a metric are stored.
 
-    This is usually the name of the metric. If its code has changed so that equal statistics give other scores, the
-    digest of the new code follows. Old results are then not used.
+    The result is usually the name of the metric. If its code has changed so that equal statistics give other scores,
+    the digest of the new code follows. Old results are then not used.
     """
     digests = [change.otherwise[metric] for change in rescorings(connection) if metric in change.otherwise]
     return f"{metric} by {digests[-1]}" if digests else metric

@@ -287,7 +287,7 @@ class MacroAverage:
 class MacroBoard:
     """Leaderboard by the average score over test sets, best system first.
 
-    It has one metric and one track, and the systems that participate in all test sets.
+    The leaderboard has one metric and one track, and the systems that participate in all test sets.
 
     Attributes:
         task, track: Task and track.

@@ -320,8 +320,8 @@ def _curve_key(row: Row) -> tuple[str, int, str]:
 def _summarize_curve(test_set: str, group: str, rows: list[Row], alpha: float) -> Row:
     """Count the pairs whose significance does not follow from their difference alone.
 
-    These are pairs between the smallest significant and the largest non-significant difference. The row also has these
-    two differences.
+    Such pairs have a difference between the smallest significant and the largest non-significant difference. The row
+    also has these two differences.
     """
     significant = [row["gain"] for row in rows if row["p_value"] <= alpha]
     others = [row["gain"] for row in rows if row["p_value"] > alpha]

@@ -388,7 +388,7 @@ class BoardIntervals:
     def description(self) -> dict[str, Any]:
         """A JSON object about confidence intervals that the test itself does not compute.
 
-        It contains the methods and their limitations, or the reason why no method applies.
+        The object contains the methods and their limitations, or the reason why no method applies.
         """
         scores: dict[str, Any] = {}
         if self._lacks_method and self._is_judged:

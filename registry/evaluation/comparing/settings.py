@@ -90,7 +90,7 @@ class Request:
     def settings(self) -> Settings:
         """Settings of confidence intervals and of tests of all systems at once.
 
-        These are two-sided.
+        Intervals and tests are two-sided.
         """
         settings = self.significance
         return Settings("two-sided", settings.draws, self.seed, confidence=settings.confidence,

@@ -112,7 +112,7 @@ def _choose_less_skewed_test(matrix: Matrix) -> str | None:
 def find_skewed_items(pairs: SystemPairs) -> Iterator[PairWarning]:
     """Warn of pairs whose differences are too skewed for so few items.
 
-    This is for scores that are averages over runs.
+    The warning is for scores that are averages over runs.
     """
     if pairs.matrix.quotient is not None:
         fixed = pairs._replace(matrix=replace(pairs.matrix, runs=None, factors=None))
@@ -134,7 +134,7 @@ def find_asymmetric(pairs: SystemPairs) -> Iterator[PairWarning]:
 def are_means(pairs: SystemPairs) -> Flags:
     """Flag pairs of systems whose scores are means over the same units.
 
-    This is true if both systems have the same denominator in all units (items or clusters).
+    Scores are means over the same units if both systems have the same denominator in all units (items or clusters).
 
     Returns:
         Flags, [pairs].
@@ -149,8 +149,8 @@ def are_means(pairs: SystemPairs) -> Flags:
 def compute_effective_units(matrix: Matrix) -> float:
     """Return the effective sample size of items or clusters with unequal weights.
 
-    This is Kish's: the squared sum of the weights divided by the sum of their squares, for the system with the most
-    uneven weights. The weights depend on the score:
+    The result is Kish's effective sample size: the squared sum of the weights divided by the sum of their squares, for
+    the system with the most uneven weights. The weights depend on the score:
 
     - ratio of sums, or its root: the denominators;
     - correlation: the number of items in each cluster;

@@ -180,8 +180,8 @@ def _is_any_far(scores: Floats) -> bool:
 def warn_of_mixed_scales(names: Sequence[str], scores: Sequence[float]) -> Message | None:
     """Warn if some systems seem to have scores in percent and others fractions.
 
-    This is the case if all scores are either in (0, 1] or in (1, 100], and all scores in the second range are at least
-    20 times as large as those in the first.
+    The warning is given if all scores are either in (0, 1] or in (1, 100], and all scores in the second range are at
+    least 20 times as large as those in the first.
 
     >>> warn_of_mixed_scales(["aspen", "birch"], [0.8469, 80.13]).parameters
     {'percent': 'birch', 'fraction': 'aspen'}

@@ -126,7 +126,7 @@ def may_be_ideal(matrix: Matrix, settings: Settings) -> bool:
 def ideal_tail(observed: Observed, settings: Settings) -> Tail | None:
     """Return the p-value and interval of the paired bootstrap without simulation.
 
-    They are the exact limits for infinitely many resamples. The p-value is the probability of a resample whose
+    The results are the exact limits for infinitely many resamples. The p-value is the probability of a resample whose
     difference, minus the observed difference, is as extreme as the observed difference. Resamples with an undefined
     score count as extreme. The p-value and the interval are nan if no resample is extreme.
 

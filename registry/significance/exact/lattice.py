@@ -167,7 +167,7 @@ class HalfSums:
     def compute_outside_bound(self, tilt: Floats, first: Ints, last: Ints, low: Ints, high: Ints) -> float:
         """Return a bound of the log probability that the random sum is outside a window.
 
-        This is Chernoff's bound under an exponential tilt.
+        The result is Chernoff's bound under an exponential tilt.
 
         Args:
             tilt: The exponential tilt.

@@ -213,7 +213,7 @@ def least_work(n: Ints) -> Floats:
 def log_sign_tail(weights: Ints, threshold: int) -> float:
     """Return the log probability that a sum of weights with random signs is large.
 
-    This is log P(sum of ±weights >= threshold).
+    The result is log P(sum of ±weights >= threshold).
 
     Args:
         weights: Whole numbers; their signs and zeros do not matter.

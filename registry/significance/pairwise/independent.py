@@ -199,7 +199,7 @@ def correlation(x: Floats, y: Floats) -> float:
 def compute_error_ratio(x: Floats, y: Floats) -> float:
     """Return the factor by which a test of independent samples overstates the error.
 
-    This is the standard error of the difference of two systems if their scores in single items are assumed to be
+    The factor is the standard error of the difference of two systems if their scores in single items are assumed to be
     independent, divided by the standard error of a paired test (Yeh 2000, section 2.1, equation 2). It is infinite if
     the difference is constant.
     """

@@ -168,7 +168,7 @@ def count_all_swaps(observed: Observed, swaps: Ints, settings: Settings) -> int:
 def bootstrap_t(pairs: ObservedPairs, settings: Settings) -> Iterator[tuple[Floats, float, float]]:
     """Compute resampled differences of pairs of systems, divided by their errors.
 
-    This is the studentized bootstrap (bootstrap-t).
+    The method is the studentized bootstrap (bootstrap-t).
 
     Yields:
         For each pair: (d* - d) / error*, [resamples], nan if undefined; the observed difference d; and its standard
