@@ -169,6 +169,25 @@ class StatisticColumns(AnswerColumns):
 
 
 @dataclass(frozen=True, eq=False)
+class ScoreColumns(StatisticColumns):
+    """Answers that consist of several scores, such as accuracy and cost, each of which may be missing.
+
+    Attributes:
+        values: The scores, [rows, names]; nan if a row lacks a score. A row without any score has no answer.
+    """
+
+    @cached_property
+    def has_answer(self) -> Flags:
+        """For each row, whether it has at least one score, [rows]."""
+        has_score: Flags = (~np.isnan(self.values)).any(axis=1)
+        return has_score
+
+    def decode(self, value: Any) -> dict[str, float | None]:  # type: ignore[override]  # scores may be missing here
+        """Convert a row of the array to a dictionary of scores by name; None if a score is missing."""
+        return {name: None if np.isnan(number) else number for name, number in zip(self.names, value, strict=True)}
+
+
+@dataclass(frozen=True, eq=False)
 class CandidateColumns(AnswerColumns):
     """Answers that accept or reject one candidate, such as a proposed translation.
 
@@ -280,6 +299,24 @@ class JoinedColumns(_Lazy):
         """
         places = {label: n for n, label in enumerate(self.answers.labels or ())}
         return np.array([places.get(label, NOWHERE) for label in labels], dtype=np.float64)
+
+    @property
+    def columns(self) -> dict[str | None, JoinedColumns]:
+        """The scores of each column by its name; the answers themselves, by None, if they are not several scores."""
+        if not isinstance(self.answers, ScoreColumns):
+            return {None: self}
+        return {name: self.select_column(name) for name in self.answers.names}
+
+    def select_column(self, name: str | None) -> JoinedColumns:
+        """Return the scores in one column only; answers of another kind are returned unchanged.
+
+        Args:
+            name: Name of the column; None for the first column.
+        """
+        if not isinstance(self.answers, ScoreColumns):
+            return self
+        column = 0 if name is None else self.answers.names.index(name)
+        return JoinedColumns(AnswerColumns(self.answers.rows, self.answers.values[:, column]), self.at)
 
     def select(self, items: Flags) -> JoinedColumns:
         """Return the answers to some items only.

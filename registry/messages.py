@@ -611,10 +611,10 @@ _COUNT_AS = {"worst": ("counts as wrong", "count as wrong"),
              "drop": ("is left out for all systems", "are left out for all systems")}
 
 
-def _missing_answers(n: int, items: int, policy: str) -> str:
+def _missing_answers(n: int, items: int, policy: str, column: str | None = None) -> str:
     singular, plural = _COUNT_AS[policy]
-    all_items = f"of {counted(items, 'item')}"
-    return counted(n, f"{all_items} has no answer and {singular}", f"{all_items} have no answer and {plural}")
+    all_items, what = f"of {counted(items, 'item')}", "answer" if column is None else repr(column)
+    return counted(n, f"{all_items} has no {what} and {singular}", f"{all_items} have no {what} and {plural}")
 
 
 def _unknown_names(kind: str, n: int, answers: int, names: str, gold: str | None = None) -> str:

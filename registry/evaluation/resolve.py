@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+from sqlalchemy import Connection
 
 from registry.errors import InputError, ManifestError, UnknownNameError, add_keys, combine_errors
 from registry.evaluation.matrices import Counts, build_matrix
@@ -17,10 +18,12 @@ from registry.identity import digest
 from registry.manifest import Manifest, Root, Significance, Submit, TestSet, decode_manifest, encode_manifest
 from registry.metric_names import build_metric
 from registry.metrics import METRICS, ConfusionMetric, Metric
-from registry.readers import READERS, Document, Reader
+from registry.readers import READERS, Document, Reader, Scores
 from registry.significance import CORRECTIONS, OVERALL_TESTS, TESTS, Matrix, OverallTest, PairTest
 from registry.significance.base import Unit
 from registry.significance.multiple import STEP_DOWN
+from registry.store import catalog
+from registry.store.catalog import DeclaredMetric, TaskRow
 from registry.values import build, get_name, parse
 
 Load = Callable[[Path, Path | None], Document]
@@ -51,6 +54,10 @@ class ResolvedTask:
     def stored_digest(self) -> str:
         """Digest of the manifest as it is stored."""
         return digest(self.stored.encode())
+
+    def get_metrics(self, test_set: str) -> dict[str, Metric]:
+        """Return the metrics that score the systems of a test set, by alias."""
+        return {spec.id: self.metrics[spec.id] for spec in self.manifest.get_metrics(test_set)}
 
     def gold_documents(self, test_set: TestSet, load: Load = Document.load) -> dict[str, Document]:
         """Load the gold files of a test set.
@@ -90,6 +97,14 @@ class ResolvedTask:
         """
         reading = self.manifest.get_file_settings(test_set, submit)
         reader = build("reader", READERS.with_plugins(self.manifest.task.plugins), reading.format, reading.options)
+        columns = [metric.column for metric in self.get_metrics(test_set.name).values()]
+        names = tuple(dict.fromkeys(column for column in columns if column is not None))
+        if isinstance(reader, Scores) and None not in columns:
+            if "score" in reading.options:
+                raise InputError(f"option 'score' is {reader.score!r}, but every metric of test set {test_set.name!r} "
+                                 "names its own column; remove the option")
+            reader = replace(reader, score="", other_scores=names)
+        reader = reader.with_columns(names)
         if reader.gives != self.readers[test_set.name].gives:
             raise InputError(f"reader {reader.name!r} reads {reader.gives}s, but the gold of {test_set.name!r} has "
                              f"{self.readers[test_set.name].gives}s")
@@ -130,7 +145,7 @@ def resolve(manifest: Manifest, path: Path, folder: Path | None = None) -> Resol
             if metric in metrics.values():
                 raise InputError(f"{metric!r} is declared twice; remove one declaration")
             for test_set in manifest.test_set:
-                if test_set.name in readers:
+                if test_set.name in readers and spec in manifest.get_metrics(test_set.name):
                     _check_fit(metric, readers[test_set.name], test_set)
             metrics[spec.id] = metric
     with _collect_error(errors, "board.release"):
@@ -143,6 +158,12 @@ def resolve(manifest: Manifest, path: Path, folder: Path | None = None) -> Resol
     if errors:
         raise add_keys(errors, path)
     return ResolvedTask(manifest, Root(folder or path.parent, path), metrics, readers)
+
+
+def load_metrics(connection: Connection, task_row: TaskRow, test_set: str) -> list[DeclaredMetric]:
+    """Return the database rows of the metrics that score the systems of a test set."""
+    aliases = {spec.id for spec in decode_manifest(task_row.manifest).get_metrics(test_set)}
+    return [row for row in catalog.task_metrics(connection, task_row.task_id) if row.alias in aliases]
 
 
 def _load_plugins(manifest: Manifest, path: Path) -> tuple[dict[str, type[Reader]], dict[str, type[Metric]]]:
@@ -182,6 +203,7 @@ def _check_fit(metric: Metric, reader: Reader, test_set: TestSet) -> None:
     if reader.gives != metric.takes:
         raise InputError(f"{metric!r} compares {metric.takes}s, but reader {reader.name!r} of test set "
                          f"{test_set.name!r} reads {reader.gives}s; choose another metric or another reader")
+    reader.with_columns([] if metric.column is None else [metric.column])
     available_names = [*reader.offers(), *(reference.name for reference in test_set.references)]
     for name in metric.needs():
         if name not in available_names and test_set.gold is not None:

@@ -84,6 +84,7 @@ def encode_manifest(manifest: Manifest) -> str:
     tables = manifest.model_dump(mode="json", exclude={"submit"})
     optional = [(tables["task"], key) for key in ("plugins", "cost_unit")]
     optional += [(metric, key) for metric in tables["metric"] for key in ("title", "decimals")]
+    optional += [(test_set, "metrics") for test_set in tables["test_set"]]
     optional += [(tables["significance"], "candidate")]
     for table, key in optional:  # absent from manifests of earlier versions
         if table[key] in (None, []):

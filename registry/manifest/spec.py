@@ -141,6 +141,7 @@ class TestSet(Table):
     attributes: str | None = None
     source: str | None = None
     deadline: Moment | None = None
+    metrics: Annotated[list[Slug], Field(min_length=1)] | None = None
 
     def _find_contradictions(self) -> Iterator[tuple[str, str]]:
         names = ["gold", "source", *(reference.name for reference in self.references)]
@@ -171,7 +172,8 @@ class Submission(Table):
 class MetricSpec(Table):
     """Table `[[metric]]` of a manifest: a metric with options.
 
-    The key `id` is the metric's name in commands and files; `title` is the name in displayed tables.
+    The key `id` is the metric's name in commands and files; `title` is the name in displayed tables. The default id is
+    the column of scores in the metric's options, or else the name.
     """
 
     id: Slug
@@ -186,7 +188,14 @@ class MetricSpec(Table):
     def _set_default_id(cls, value: Any) -> Any:
         if not isinstance(value, dict) or not isinstance(value.get("name"), str):
             return value
-        return {"id": make_metric_id(value["name"]), **value}
+        options = value.get("options")
+        column = options.get("column") if isinstance(options, dict) else None
+        return {"id": make_metric_id(column if isinstance(column, str) else value["name"]), **value}
+
+    def _find_contradictions(self) -> Iterator[tuple[str, str]]:
+        if "column" in self.options and "better" not in self.options:
+            yield "options", (f"column {self.options['column']!r} needs a direction; add better = \"lower\" or "
+                              "better = \"higher\"")
 
 
 class Significance(Table):
@@ -354,6 +363,16 @@ class Manifest(Table):
                 yield table, f"two [[{table}]] tables have the name {name!r}; rename one"
         if sum(m.primary for m in self.metric) > 1:
             yield "metric", "more than one [[metric]] has primary = true; keep it for one metric"
+        ids = [m.id for m in self.metric]
+        for n, t in enumerate(self.test_set):
+            for id_ in t.metrics or ():
+                if id_ not in ids:
+                    yield f"test_set[{n}].metrics", (f"contains {id_!r}, but no [[metric]] has this id; "
+                                                     + suggest(id_, ids))
+                elif t.metrics is not None and t.metrics.count(id_) > 1:
+                    yield f"test_set[{n}].metrics", f"contains {id_!r} twice; remove one"
+        if unused := [id_ for id_ in ids if not any(t.metrics is None or id_ in t.metrics for t in self.test_set)]:
+            yield "metric", f"no test set has {unused[0]!r} in its metrics; add it to one, or remove this [[metric]]"
         known = [t.name for t in self.test_set]
         for n, s in enumerate(self.submit):
             if s.test_set is not None and not s.list_captures("test_set") and s.test_set not in known:
@@ -399,6 +418,11 @@ class Manifest(Table):
     def get_test_set(self, name: str) -> TestSet:
         """Return the test set with a name, which must exist."""
         return next(t for t in self.test_set if t.name == name)
+
+    def get_metrics(self, test_set: str) -> list[MetricSpec]:
+        """Return the metrics that score the systems of a test set."""
+        ids = self.get_test_set(test_set).metrics
+        return [m for m in self.metric if ids is None or m.id in ids]
 
     def get_file_settings(self, test_set: TestSet, submit: Submit) -> FileSettings:
         """Return the settings for reading a submission's file.

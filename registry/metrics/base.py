@@ -47,6 +47,7 @@ class Metric(Value):
         unbounded: True if the metric has no worst value.
         called: Usual name, which may contain options in braces, such as `F{beta:g}`.
         decimals: Number of decimals that papers print.
+        column: Column of the scores that the metric uses, if files have several; None for the first.
         score_range: Lowest and highest possible score, which also limit confidence intervals; may be infinite.
     """
 
@@ -61,6 +62,7 @@ class Metric(Value):
     unbounded: ClassVar[bool] = False
     called: ClassVar[str] = ""
     decimals: ClassVar[int] = 4
+    column: ClassVar[str | None] = None
     score_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     def format_name(self) -> tuple[str, Collection[str]]:

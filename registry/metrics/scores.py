@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import field
 from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
@@ -36,6 +37,8 @@ class Mean(DeclaredRange, QuotientMetric):
         high: Highest possible score; None if there is no limit.
         better: Direction of scores: `higher` or `lower` scores are better.
         worst: Score that an item without an answer gets; None if such an item is an error.
+        column: Column of the scores in the files of systems, if a task has metrics of several columns. None for the
+            column that the reader's option `score` names.
     """
 
     called = "mean score"
@@ -45,6 +48,10 @@ class Mean(DeclaredRange, QuotientMetric):
 
     better: Literal["higher", "lower"] = "higher"  # type: ignore[misc]  # an option here
     worst: float | None = None
+    column: str | None = field(default=None, kw_only=True)  # type: ignore[misc]  # an option here
+
+    def format_name(self) -> tuple[str, Collection[str]]:
+        return super().format_name() if self.column is None else (f"mean of {self.column}", ["column"])
 
     @property
     def has_worst(self) -> bool:

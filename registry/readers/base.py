@@ -118,6 +118,17 @@ class Reader(Value):
         """True if the format is text, False if it is Parquet."""
         return getattr(self, "syntax", "") != "parquet"
 
+    def with_columns(self, names: Iterable[str]) -> Reader:
+        """Return a reader that also reads some columns of scores, which metrics name by their option `column`.
+
+        Raises:
+            InputError: The format has no such columns.
+        """
+        if not (missing := next(iter(names), None)):
+            return self
+        raise InputError(f"reader {self.name!r} cannot read the column {missing!r} that a metric names; set format = "
+                         "\"scores\", or remove the metric's option column")
+
     @property
     def ignores_others(self) -> bool:
         """True if a submission may have answers to items that the gold does not contain.

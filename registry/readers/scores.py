@@ -10,12 +10,12 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from registry.columns import AnswerColumns, Rows, StatisticColumns
+from registry.columns import AnswerColumns, Rows, ScoreColumns, StatisticColumns
 from registry.errors import InputError, counted
 from registry.families import LARGEST_OTHER
 from registry.items import Answer, Item
@@ -24,18 +24,20 @@ from registry.readers.parsing.delimited import FEW_CELLS, split_cells
 from registry.readers.parsing.document import Document, describe_invisible
 from registry.readers.segments import read_attributes
 from registry.readers.tables import Row, TableReader, is_unscored, list_numbers, shorten, to_number
+from registry.values import TERSE
 
 
 class Scores(TableReader):
-    """One number per item, in a table of one or several systems.
+    """One number per item, or several such as accuracy and cost, in a table of one or several systems.
 
-    This file format is for systems with one number per item. The number is the score of the system on the item, or it
-    is what the system predicts for the item. The gold lists the items. If numbers are predicted, it also has the
-    correct numbers. The numbers of a system are a column of a separate file or of the gold file.
+    This file format is for systems with numbers for each item. A number is a score of the system on the item, or it is
+    what the system predicts for the item. The gold lists the items. If numbers are predicted, it also has the correct
+    numbers. The numbers of a system are columns of a separate file or of the gold file.
 
     Attributes:
-        score: Column with the numbers of a system.
+        score: Column with the numbers of a system, for metrics that name no column.
         gold: Column of the gold with the correct numbers; None if there are none.
+        other_scores: Columns with scores that metrics name. A manifest sets the option `column` of metrics instead.
     """
 
     name: ClassVar[str] = "scores"
@@ -45,6 +47,24 @@ class Scores(TableReader):
 
     score: str = "score"
     gold: str | None = None
+    other_scores: tuple[str, ...] = field(default=(), kw_only=True, metadata=TERSE)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self._names:
+            raise InputError("option 'score' of scores is empty; name the column with the scores")
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return (*([self.score] if self.score else []), *self.other_scores)
+
+    @property
+    def optional(self) -> tuple[str, ...]:
+        return self._names if self.other_scores else ()
+
+    def with_columns(self, names: Iterable[str]) -> Scores:
+        new = [name for name in dict.fromkeys(names) if name not in self._names]
+        return replace(self, other_scores=(*self.other_scores, *new)) if new else self
 
     def offers(self) -> tuple[str, ...]:
         return () if self.gold is None else ("gold",)
@@ -55,12 +75,27 @@ class Scores(TableReader):
         return _make_items(self, documents["gold"], columns, lambda right: right[0] if right else None)
 
     def parse_answers(self, document: Document) -> Sequence[Answer]:
+        if self.other_scores:
+            return self._parse_columns(document, self._names)
         if (table := self.read_fast(document)) is not None and self.score in table.numbers:
             return AnswerColumns(table.rows, table.numbers[self.score])
         scored_rows = [(row, score) for row, score in self.parse_rows(
             document, (self.score,), lambda row: self.parse_number(row.cells[0], self.score, row))
             if score is not None]
         return AnswerColumns(_read_rows(scored_rows), np.array([score for _, score in scored_rows], dtype=np.float64))
+
+    def _parse_columns(self, document: Document, names: tuple[str, ...]) -> ScoreColumns:
+        """Read several scores per item, of which some may be missing."""
+        if (table := self.read_fast(document)) is not None and table.numbers.keys() >= set(names):
+            return ScoreColumns(table.rows, np.stack([table.numbers[name] for name in names], axis=1), names=names)
+        rows = [(row, numbers) for row, numbers in self.parse_rows(document, names, lambda row: [
+            self.parse_number(cell, name, row) for name, cell in zip(names, row.cells, strict=True)])
+            if any(number is not None for number in numbers)]
+        values = np.array([numbers for _, numbers in rows], dtype=np.float64).reshape(-1, len(names))
+        return ScoreColumns(_read_rows(rows), values, names=names)
+
+    def content(self, value: Any) -> Any:
+        return list_numbers(value) if isinstance(value, Mapping) else value
 
 
 class Statistics(TableReader):

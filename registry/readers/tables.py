@@ -214,9 +214,14 @@ class TableReader(Reader):
     def _read_objects(self, document: Document, names: Sequence[str]) -> Iterator[tuple[int, list[Any]]]:
         item_key = self.item[0] if len(self.item) == 1 else None
         value = (*names, "", "")[1] if len(names) <= 2 else None
+        first: tuple[int, dict[str, Any]] | None = None
+        unseen = {name for name in names if name in self.optional}
         for number, entry in read_objects(document, self.syntax, TextFormat(self.separator, self.comment), item_key,
                                           value, names):
             cells = [get_value(entry, name) for name in names]
+            if unseen:
+                first = first or (number, entry)
+                unseen -= {name for name, cell in zip(names, cells, strict=True) if cell is not ABSENT}
             if self.optional:
                 cells = [None if cell is ABSENT and name in self.optional else cell
                          for name, cell in zip(names, cells, strict=True)]
@@ -224,6 +229,9 @@ class TableReader(Reader):
                 document.refuse(describe_missing(document, entry, names[cells.index(ABSENT)]), number)
             else:
                 yield number, cells
+        if first is not None:
+            for name in sorted(unseen):
+                document.refuse(describe_missing(document, first[1], name), first[0])
 
 
 def read_objects(document: Document, syntax: Syntax, text_format: TextFormat, item: str | None, value: str | None,

@@ -61,7 +61,8 @@ def check(task: ResolvedTask, submissions: Sequence[DeclaredSubmission], *, limi
             result.refuse(error)
             continue
         if test_set.gold is not None:
-            result.warnings += find_gold_warnings(gold, task.readers[test_set.name], test_set.gold, task.metrics)
+            result.warnings += find_gold_warnings(gold, task.readers[test_set.name], test_set.gold,
+                                                   task.get_metrics(test_set.name))
     first_by_content: dict[tuple[str, str], DeclaredSubmission] = {}
     cache = LastFileCache()
     scoring_problems: list[Problem] = []  # listed after the problems of the files

@@ -84,14 +84,15 @@ def make_task_pack(task: ResolvedTask) -> dict[str, str]:
             canonical_json({key: value for key, value in entry.items() if value is not None}) + "\n"
             for entry in sorted(entries, key=lambda entry: (natural_key(entry["item"]), entry["item"])))
         test_sets.append({"name": test_set.name, "items": name, "format": test_set.format,
-                          **({"options": test_set.options} if test_set.options else {})})
+                          **({"options": test_set.options} if test_set.options else {}),
+                          **({"metrics": test_set.metrics} if test_set.metrics else {})})
     return {"task.toml": format_manifest(task.manifest, test_sets), **files}
 
 
 def format_manifest(manifest: Manifest, test_sets: Sequence[Mapping[str, Any]]) -> str:
     """Return the manifest of a task pack (a task without gold), as TOML.
 
-    The manifest has the task, its metrics and its rules for submissions.
+    The manifest has the task, the metrics of its test sets and its rules for submissions.
 
     Args:
         manifest: The manifest of the task with gold.
@@ -99,6 +100,9 @@ def format_manifest(manifest: Manifest, test_sets: Sequence[Mapping[str, Any]]) 
     """
     tables = manifest.model_dump(
         mode="json", exclude_defaults=True, include={"manifest", "task", "submission", "metric"})
+    ids = [metric["id"] for metric in tables["metric"]]
+    used = {id_ for test_set in test_sets for id_ in test_set.get("metrics", ids)}
+    tables["metric"] = [metric for metric in tables["metric"] if metric["id"] in used]
     tables["test_set"] = test_sets
     order = ("manifest", "task", "test_set", "submission", "metric")
     return format_toml({key: tables[key] for key in order if key in tables})

@@ -17,7 +17,7 @@ from registry.errors import MismatchError
 from registry.evaluation.comparing.directions import OBSERVED, has_one_sided
 from registry.evaluation.comparing.leaderboard_key import LeaderboardKey
 from registry.evaluation.comparing.settings import Request
-from registry.evaluation.resolve import choose_unit
+from registry.evaluation.resolve import choose_unit, load_metrics
 from registry.identity import digest_json, salt_digest
 from registry.manifest import update_significance
 from registry.manifest.fields import is_in_family
@@ -177,7 +177,7 @@ def load_board_keys(connection: Connection, task_row: TaskRow, request: Request)
         gold = catalog.get(connection, GoldRevisionRow, gold_revision_id=test_set.gold_revision_id)
         facets = [(name, value) for name in request.facets.get(test_set.name, []) for value in sorted(set(
             catalog.item_attribute(connection, gold.gold_revision_id, name).values()))]
-        for metric in catalog.task_metrics(connection, task_row.task_id):
+        for metric in load_metrics(connection, task_row, test_set.name):
             if request.metrics is not None and metric.alias not in request.metrics:
                 continue
             scores = catalog.scores(connection, metric.metric_id, [m.scoring_id for m in members])

@@ -235,7 +235,7 @@ def _store_all_gold(ingest: Ingest, previous: TaskRow | None, summary: IngestSum
         if revision is not None:
             items = ingest.items(revision)
             summary.warnings += find_gold_warnings(items, task.readers[test_set.name], test_set.gold or "",
-                                                   task.metrics)
+                                                   task.get_metrics(test_set.name))
             if collector is not None:
                 collector.items[test_set.name] = items
     if (summary.task_changed or summary.gold or collector is not None) and not refused:

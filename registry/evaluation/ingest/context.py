@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -97,33 +97,37 @@ class ParseCache(LastFileCache):
             self._answer_ids[gold_revision_id] = AnswerIds(stored_answers, first_item)
         return self._answer_ids[gold_revision_id]
 
-    def load_joined(self, scoring: ScoringRow) -> list[JoinedColumns]:
+    def load_joined(self, scoring: ScoringRow, columns: Collection[str] = ()) -> list[JoinedColumns]:
         """Return the answers of a submission's runs, matched with the items of the gold.
 
         Args:
             scoring: Row that joins the submission with a version of the gold.
+            columns: Columns of scores that metrics need. The stored reader lacks those of later metrics.
         """
-        if scoring.scoring_id in self._joined:
+        has_columns = not columns or self.reader(scoring.submission_id, columns) == self.reader(scoring.submission_id)
+        if scoring.scoring_id in self._joined and has_columns:
             return self._joined[scoring.scoring_id]
-        reader, documents = self.load_submitted_files(scoring.submission_id)
+        reader, documents = self.load_submitted_files(scoring.submission_id, columns)
         return join_again(self.items(scoring.gold_revision_id), reader, documents, MissingPolicy(scoring.missing))
 
     def prefetch(self, submission_ids: Sequence[int]) -> None:
         """Load the readers and file names of many submissions with one query."""
         self._submitted.update(catalog.load_submitted_files(self._connection, submission_ids))
 
-    def reader(self, submission_id: int) -> Reader:
-        """Return the reader, which parses the files of a submission."""
+    def reader(self, submission_id: int, columns: Collection[str] = ()) -> Reader:
+        """Return the reader, which parses the files of a submission, with additional columns of scores."""
         if submission_id not in self._submitted:
             self.prefetch([submission_id])
-        return parse("reader", READERS, self._submitted[submission_id].reader)
+        reader: Reader = parse("reader", READERS, self._submitted[submission_id].reader)
+        return reader.with_columns(columns)
 
-    def load_submitted_files(self, submission_id: int) -> tuple[Reader, tuple[Document, ...]]:
+    def load_submitted_files(self, submission_id: int,
+                             columns: Collection[str] = ()) -> tuple[Reader, tuple[Document, ...]]:
         """Return the reader and the stored files of a submission, one file for each run.
 
-        The reader is the object that parses the files.
+        The reader is the object that parses the files. It also reads additional columns of scores.
         """
-        reader = self.reader(submission_id)
+        reader = self.reader(submission_id, columns)
         files = self._submitted[submission_id].files
         return reader, tuple(self.load_document(file.source_digest, file.name) for file in files)
 

@@ -235,11 +235,14 @@ def check_runs(task: ResolvedTask, submissions: Sequence[DeclaredSubmission], re
         names = f"{lone_runs[0]} has" if len(lone_runs) == 1 else f"{lone_runs[0]} and {len(lone_runs) - 1} more have"
         refuse(ManifestError(f"'random' requires at least two runs of every system, but {names} only one; add runs, or "
                              'set runs = "fixed"', path=task.root.manifest, key="significance.runs"))
-    multi_run_submissions = [submission for submission in latest.values() if len(submission.files) > 1]
-    for n, metric in enumerate(task.metrics.values()):
-        if multi_run_submissions and isinstance(metric, CorrelationMetric):
-            refuse(ManifestError(f"{metric!r} cannot be averaged over runs, but {multi_run_submissions[0].name} has "
-                                 f"{len(multi_run_submissions[0].files)} runs; submit each run as a separate system",
+    for n, (alias, metric) in enumerate(task.metrics.items()):
+        if not isinstance(metric, CorrelationMetric):
+            continue
+        several = next((submission for submission in latest.values() if len(submission.files) > 1
+                        and alias in task.get_metrics(submission.test_set.name)), None)
+        if several is not None:
+            refuse(ManifestError(f"{metric!r} cannot be averaged over runs, but {several.name} has "
+                                 f"{len(several.files)} runs; submit each run as a separate system",
                                  path=task.root.manifest, key=f"metric[{n}]"))
 
 
@@ -300,7 +303,8 @@ def build_submission(task: ResolvedTask, submit: Submit, files: Sequence[File], 
         raise combine_errors([make_error(str(part)) for part in (error, *error.others)]) if key else error from None
     return DeclaredSubmission(
         test_set, names.get("team", names["system"]), names["system"], names.get("version", "1"),
-        tuple(files), reader, Policies(reading.missing, reading.tokens, tuple(task.metrics.values())),
+        tuple(files), reader, Policies(reading.missing, reading.tokens,
+                                      tuple(task.get_metrics(test_set_name).values())),
         {name: getattr(submit, name) for name in DECLARED} | {
             "track": names.get("track", reading.track), "attributes": submit.all_attributes},
         submit.reason, is_in_manifest=bool(key),

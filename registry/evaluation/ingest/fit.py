@@ -5,6 +5,7 @@ A problem of the file is passed to `Document.report`, which raises it, or collec
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -103,10 +104,13 @@ def join(items: Sequence[Item], answers: Sequence[Answer], reader: Reader, polic
     if not (columns.is_numeric and joined.is_one_to_one):
         for problem in find_disagreements(items, columns, joined, reader, policies, document.path):
             document.report(problem)
-    if joined.n_missing:
-        unanswered = list(compress(items, (~joined.has_answer).tolist()))
-        for item, fault, remedy in policies.missing.find_problems(unanswered, len(items), policies.metrics,
-                                                                  reader.absent):
+    for name, answers_of_column in joined.columns.items():
+        if not answers_of_column.n_missing:
+            continue
+        unanswered = list(compress(items, (~answers_of_column.has_answer).tolist()))
+        metrics = [metric for metric in policies.metrics if name in (None, metric.column or next(iter(joined.columns)))]
+        absent = reader.absent if name is None else f"it has no {name!r}"
+        for item, fault, remedy in policies.missing.find_problems(unanswered, len(items), metrics, absent):
             if item is items[0] and find_header(items, reader) is not None:
                 remedy = ("the gold's first line looks like a header: set "
                           f"{suggest_header_options(item, reader)} of the test set")
@@ -309,7 +313,8 @@ def _make_ends(reader: Reader, answers: AnswerColumns, values: Floats) -> Iterat
     for n, name in enumerate(sorted(answers.names), 1):
         distinct, codes = np.unique(values[:, answers.names.index(name)], return_inverse=True)
         prefix, suffix = "[" if n == 1 else ",", "]]" if n == len(answers.names) else ""
-        yield [f"{prefix}{canonical_json([name, value])}{suffix}" for value in distinct.tolist()], codes
+        yield [f"{prefix}{canonical_json([name, None if math.isnan(value) else value])}{suffix}"
+               for value in distinct.tolist()], codes
 
 
 def _find_distinct(values: Floats) -> tuple[Floats, Places]:

@@ -33,7 +33,7 @@ def read_gold(task: ResolvedTask, test_set: TestSet, documents: Mapping[str, Doc
     def report(item: Item, message: str) -> None:
         gold.report(InputError(message, path=gold.path, line=item.line, item=item.key))
 
-    for metric in task.metrics.values():
+    for metric in task.get_metrics(test_set.name).values():
         try:
             metric.check_gold(items)
         except InputError as error:
@@ -107,7 +107,8 @@ def check_names(task: ResolvedTask,
             ("type", type_, f"{metric.takes} of type") for type_ in metric.types()]
         named += [("key", label, "label") for label in metric.list_option_labels()]
         for part, name, kind in named:
-            by_test_set = {test_set: list_names(part) for test_set, list_names in names_by_test_set.items()}
+            by_test_set = {test_set: list_names(part) for test_set, list_names in names_by_test_set.items()
+                           if alias in task.get_metrics(test_set)}
             if name not in (all_names := set[str]().union(*by_test_set.values())):
                 raise ManifestError(f"the gold has no {kind} {name!r}; {suggest(name, all_names)}",
                                     path=task.root.manifest, key=f"metric[{n}]")

@@ -101,12 +101,13 @@ def find_remarks(items: Sequence[Item], joined: JoinedColumns, reader: Reader, d
     answers = joined.given
     if (form := _find_other_normal_form(document, items, reader)) is not None:
         yield form
-    if joined.n_missing:
-        parameters = {"n": joined.n_missing, "items": len(items), "policy": missing.value}
-        yield Remark("missing", Message("missing-answers", parameters))
+    for name, column in joined.columns.items():
+        if column.n_missing:
+            parameters = {"n": column.n_missing, "items": len(items), "policy": missing.value}
+            yield Remark("missing", Message("missing-answers", parameters | ({} if name is None else {"column": name})))
     if ignored:
-        parameters = {"items": len(ignored), "examples": list(ignored[:_EXAMPLES])}
-        yield Remark("unknown", Message("ignored-items", parameters))
+        examples = list(ignored[:_EXAMPLES])
+        yield Remark("unknown", Message("ignored-items", {"items": len(ignored), "examples": examples}))
     if differing:
         yield Remark("text", Message("other-tokens", {"items": differing}))
     if (header := find_header(answers, reader)) is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any
 
@@ -19,11 +20,12 @@ from registry.evaluation.ingest.remarks import FEW, describe_copy, find_equal_fi
 from registry.identity import canonical_json
 from registry.items import Item
 from registry.missing import MissingPolicy
-from registry.readers import Document, Reader
+from registry.readers import READERS, Document, Reader, Scores
 from registry.store import catalog, models, statistics
 from registry.store.catalog import NamedSubmission, TestSetRow
 from registry.store.log import now
 from registry.submission_fields import DECLARED
+from registry.values import parse
 
 
 class Change(StrEnum):
@@ -54,8 +56,8 @@ def store_submission(ingest: Ingest, submission: DeclaredSubmission) -> tuple[Ch
     revision = test_set.gold_revision_id
     stored = ledger.find(test_set.test_set_id, (submission.team, submission.system, submission.version))
     sources = [] if stored is None else ledger.sources(stored.submission_id)
-    has_same_files = stored is not None and (sources, stored.reader) == (
-        [document.digest for document in documents], repr(submission.reader))
+    has_same_files = stored is not None and sources == [document.digest for document in documents] and (
+        _read_alike(stored.reader, submission.reader))
     is_joined = stored is not None and ledger.has_scoring(
         stored.submission_id, revision, submission.policies.missing.value)
     needs_no_reading = stored is not None and is_joined and ingest.collector is None and (
@@ -87,6 +89,15 @@ def store_submission(ingest: Ingest, submission: DeclaredSubmission) -> tuple[Ch
     if len(ingest.items(revision)) >= FEW and (other := ledger.same_answers(stored)) is not None:
         remarks.append(describe_copy(other).error(documents[0].path))
     return change, remarks
+
+
+def _read_alike(stored: str, reader: Reader) -> bool:
+    """Return True if a stored reader gives the same answers, apart from columns of scores that metrics name."""
+    if stored == repr(reader) or not isinstance(reader, Scores):
+        return stored == repr(reader)
+    other = parse("reader", READERS, stored)
+    return isinstance(other, Scores) and reader.score in ("", other.score) and replace(
+        other, score=reader.score, other_scores=reader.other_scores) == reader
 
 
 def _has_content(submission: DeclaredSubmission, items: Sequence[Item], digest: str) -> bool:

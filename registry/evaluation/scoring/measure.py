@@ -106,11 +106,11 @@ class SubmissionStatistics:
     """Statistics of one submission for each metric, run and item.
 
     Attributes:
-        is_counted: False for items that the policy for missing answers leaves out, [items].
+        is_counted: For each metric, False for items that the policy for missing answers leaves out, [items].
         statistics: For each metric and run an array, [counted items, columns].
     """
 
-    is_counted: Flags
+    is_counted: list[Flags]
     statistics: list[list[Floats]]
 
 
@@ -170,21 +170,37 @@ def compute_statistics(items: Sequence[Item], runs: Sequence[JoinedColumns], mis
     Returns:
         The statistics; or the errors of all metrics, if there are any.
     """
-    is_counted = np.ones(len(items), dtype=bool)
-    for run in runs if missing.leaves_items_out else ():
-        is_counted &= run.has_answer
-    if not is_counted.all():
-        items = list(compress(items, is_counted))
-        runs = [run.select(is_counted) for run in runs]
+    selected: dict[str | None, tuple[Flags, Sequence[Item], Sequence[JoinedColumns]]] = {}
+    is_counted: list[Flags] = []
     statistics: list[list[Floats]] = []
     errors: list[InputError] = []
     for metric in metrics:
+        if metric.column not in selected:
+            selected[metric.column] = _select_counted(
+                items, [run.select_column(metric.column) for run in runs], missing)
+        mask, counted_items, counted_runs = selected[metric.column]
+        is_counted.append(mask)
         try:
-            metric.check_gold(items)
-            statistics.append([_compute_exact(metric, items, run) for run in runs])
+            metric.check_gold(counted_items)
+            statistics.append([_compute_exact(metric, counted_items, run) for run in counted_runs])
         except InputError as error:  # a new error, because some subclasses cannot be sent between processes
             errors.append(InputError(error.message, item=error.item, category="score"))
     return errors or SubmissionStatistics(is_counted, statistics)
+
+
+def _select_counted(items: Sequence[Item], runs: Sequence[JoinedColumns], missing: MissingPolicy,
+                    ) -> tuple[Flags, Sequence[Item], Sequence[JoinedColumns]]:
+    """Select the items that count, and the answers to them.
+
+    Returns:
+        For each item whether it counts, [items]; the items that count; and the answers of each run to these items.
+    """
+    is_counted = np.ones(len(items), dtype=bool)
+    for run in runs if missing.leaves_items_out else ():
+        is_counted &= run.has_answer
+    if is_counted.all():
+        return is_counted, items, runs
+    return is_counted, list(compress(items, is_counted)), [run.select(is_counted) for run in runs]
 
 
 def _compute_exact(metric: Metric, items: Sequence[Item], answers: JoinedColumns) -> Floats:

@@ -72,11 +72,14 @@ def score(ingest: Ingest, execution: Execution, *, stale: bool = False) -> Scori
     """
     connection = ingest.connection
     summary, queue = ScoringSummary(), InsertQueue(connection)
-    metrics = {row: parse("metric", METRICS, row.name) for row in catalog.task_metrics(connection, ingest.task_id)}
+    task_metrics = {row: parse("metric", METRICS, row.name)
+                    for row in catalog.task_metrics(connection, ingest.task_id)}
     replacement = ScoreReplacement(connection)
     stale_scores = list(find_stale_scores(connection, ingest.task_id)) if stale else []
     stale_keys = {(score.scoring_id, score.metric_id) for score in stale_scores}
     for test_set in ingest.test_sets.values():
+        aliases = ingest.task.get_metrics(test_set.name)
+        metrics = {row: metric for row, metric in task_metrics.items() if row.alias in aliases}
         members = catalog.load_ranked(connection, test_set.test_set_id)
         _check_runs(connection, members, metrics.values(), ingest.refuse)
         missing = list(_find_missing(connection, members, metrics, stale_keys))
@@ -93,7 +96,7 @@ def score(ingest: Ingest, execution: Execution, *, stale: bool = False) -> Scori
     queue.flush()
     if summary.n_computed:
         ingest.log_event("score", ingest.slug, computed=summary.n_computed,
-                         scorers={row.name: describe_scorer(metric) for row, metric in metrics.items()})
+                         scorers={row.name: describe_scorer(metric) for row, metric in task_metrics.items()})
     replacement.log_changes(ingest)
     values = catalog.score_values(connection, stale_keys)
     _climb_ladders(ingest)
@@ -116,6 +119,11 @@ class ScoringJob:
     scoring: ScoringRow
     metrics: Mapping[DeclaredMetric, Metric]
 
+    @property
+    def columns(self) -> list[str]:
+        """Columns of scores that the metrics name."""
+        return [metric.column for metric in self.metrics.values() if metric.column is not None]
+
 
 def run_jobs(ingest: Ingest, jobs: Sequence[ScoringJob], execution: Execution, queue: InsertQueue) -> int:
     """Score submissions, queue the scores for the database, and return their number.
@@ -129,16 +137,20 @@ def run_jobs(ingest: Ingest, jobs: Sequence[ScoringJob], execution: Execution, q
     revision, n_scores = jobs[0].scoring.gold_revision_id, 0
     first_item, _ = catalog.item_ids(ingest.connection, revision)
     keys = [item.key for item in ingest.items(revision)]
-    items: CountedItems | None = None
+    items: list[CountedItems] = []  # one object for each distinct selection of the last submission
     for job, computed in zip(jobs, _compute_all(ingest, jobs, execution), strict=True):
         if isinstance(computed, list):
             ingest.refuse(combine_errors([InputError(f"{job.name}: {error}", category="score") for error in computed]))
             continue
-        if items is None or not np.array_equal(items.is_counted, computed.is_counted):
-            items = CountedItems.select(computed.is_counted, first_item, keys)
-        for (row, metric), runs in zip(job.metrics.items(), computed.statistics, strict=True):
-            queue.add(row.family, _make_rows(ingest, items, job.scoring, row, metric, runs))
+        selections: list[CountedItems] = []
+        for (row, metric), is_counted, runs in zip(job.metrics.items(), computed.is_counted, computed.statistics,
+                                                   strict=True):
+            counted_items = next((same for same in (*selections, *items) if np.array_equal(
+                same.is_counted, is_counted)), None) or CountedItems.select(is_counted, first_item, keys)
+            selections.append(counted_items)
+            queue.add(row.family, _make_rows(ingest, counted_items, job.scoring, row, metric, runs))
             n_scores += 1
+        items = selections
     return n_scores
 
 
@@ -151,7 +163,7 @@ def _find_missing(connection: Connection, members: Sequence[Member], declared: C
     Args:
         connection: Connection to the registry.
         members: The submissions.
-        declared: All metrics of the task.
+        declared: The metrics of the test set.
         stale_keys: `scoring_id` and `metric_id` of each stale score.
     """
     scorings = [member.scoring_id for member in members]
@@ -261,7 +273,7 @@ class _SentJob:
 
 
 def _make_sent_job(ingest: Ingest, job: ScoringJob) -> _SentJob:
-    reader, documents = ingest.parsed.load_submitted_files(job.scoring.submission_id)
+    reader, documents = ingest.parsed.load_submitted_files(job.scoring.submission_id, job.columns)
     # `made` caches parsed content, which is expensive to send.
     return _SentJob(repr(reader), tuple(replace(document, cache={}) for document in documents),
                     MissingPolicy(job.scoring.missing), tuple(map(repr, job.metrics.values())))
@@ -292,8 +304,8 @@ def _compute_all(ingest: Ingest, jobs: Sequence[ScoringJob],
         if sum(sizes[job.scoring.submission_id] * len(job.metrics) for job in jobs) >= MIN_SHARED_BYTES:
             sent = (_make_sent_job(ingest, job) for job in jobs)
             return execution.map(partial(_work, items), sent, STAGE, n_tasks=len(jobs), is_python=True)
-    results = (compute_statistics(items, ingest.parsed.load_joined(job.scoring), MissingPolicy(job.scoring.missing),
-                                  job.metrics.values())
+    results = (compute_statistics(items, ingest.parsed.load_joined(job.scoring, job.columns),
+                                  MissingPolicy(job.scoring.missing), job.metrics.values())
                for job in jobs)
     return with_progress(results, len(jobs), STAGE, execution.progress)
 

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, text
 
+from registry.evaluation.resolve import load_metrics
 from registry.evaluation.scorers import describe_difference, describe_scorer, load_scorers
 from registry.metrics import METRICS
 from registry.store import catalog
+from registry.store.catalog import TaskRow
 from registry.values import parse
 
 _SCORES = text("""
@@ -48,10 +50,10 @@ class StaleScore:
 
 def find_stale_scores(connection: Connection, task_id: int) -> Iterator[StaleScore]:
     """Find scores that are missing, or that another version of the code computed."""
-    scorers = load_scorers(connection)
+    scorers, task_row = load_scorers(connection), catalog.get(connection, TaskRow, task_id=task_id)
     for test_set in catalog.test_sets(connection, task_id):
         members = catalog.load_ranked(connection, test_set.test_set_id)
-        for metric in catalog.task_metrics(connection, task_id):
+        for metric in load_metrics(connection, task_row, test_set.name):
             parameters = {"metric": metric.metric_id, "test_set": test_set.test_set_id}
             current = {row.scoring_id: row for row in connection.execute(_SCORES, parameters)}
             earlier = {row.submission_id: row for row in connection.execute(_EARLIER, parameters)}
