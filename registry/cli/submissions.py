@@ -122,8 +122,8 @@ def purge(
 ) -> None:
     """Delete the data and the names of a team.
 
-    Past leaderboards keep its ranks under a name such as purged-1. The command writes the remaining data into a new
-    file, which then replaces the registry, so that deleted data is physically gone. It does not change backups and
+    Past leaderboards keep the team's ranks under a name such as purged-1. The command writes the remaining data into a
+    new file, which then replaces the registry, so that deleted data is physically gone. It does not change backups and
     exported files.
     """
     from registry.evaluation.submissions.purge import choose_tombstone_name, find_team

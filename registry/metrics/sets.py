@@ -59,7 +59,7 @@ class MatchMetric(QuotientMetric):
                scores: Floats) -> Flags:  # noqa: ARG002
         """Decide which returned answers count as answers of each system.
 
-        By default all do; metrics with a threshold count only answers with high scores.
+        By default, all returned answers count. Metrics with a threshold count only answers with high scores.
 
         Args:
             names: Item, key and type of every answer in the test set.

@@ -66,8 +66,9 @@ def shared_folder() -> Path:
 def preload(modules: list[str]) -> None:
     """Import modules in advance, so that worker processes start faster.
 
-    A server process imports them, and worker processes are forked from it. It ends with this process. Windows has no
-    such server. Modules are not imported from the current folder, because a submission there may be called `random.py`.
+    A server process imports the modules, and worker processes are forked from this server. The server ends with the
+    current process. Windows has no such server. Modules are not imported from the current folder, because a submission
+    there may be called `random.py`.
     """
     previous = os.environ.get("PYTHONSAFEPATH")
     os.environ["PYTHONSAFEPATH"] = "1"

@@ -482,9 +482,9 @@ def _extrapolate(sizes: Sequence[int], thresholds: Floats, confidence: float) ->
 def _measure_power(sets: Sequence[Gains], matrix: Matrix, alpha: float) -> Row:
     """Return how often pairs of systems are significant on sampled test sets.
 
-    Only pairs that differ on all units count. `power` is the mean share of significant results in the direction of the
-    whole test set, and `wrong` the share in the other direction. `detected` is the smallest difference on the whole
-    test set with a power of 0.8, by isotonic regression.
+    Only pairs with different scores on the whole test set count. `power` is the mean share of significant results in
+    the direction of the whole test set, and `wrong` the share in the other direction. `detected` is the smallest
+    difference on the whole test set with a power of 0.8, by isotonic regression.
     """
     whole = matrix.difference(matrix.observed[:, None], matrix.observed[None, :])
     shares = np.zeros_like(whole)
