@@ -302,13 +302,18 @@ class JoinedColumns(_Lazy):
 
     @property
     def columns(self) -> dict[str | None, JoinedColumns]:
-        """The scores of each column by its name; the answers themselves, by None, if they are not several scores."""
+        """The answers as one sequence for each column of scores, by name of the column.
+
+        Answers that are not several scores are returned unchanged, under the name None.
+        """
         if not isinstance(self.answers, ScoreColumns):
             return {None: self}
         return {name: self.select_column(name) for name in self.answers.names}
 
     def select_column(self, name: str | None) -> JoinedColumns:
-        """Return the scores in one column only; answers of another kind are returned unchanged.
+        """Return the scores in one column, such as the cost of each item.
+
+        Answers that are not several scores are returned unchanged.
 
         Args:
             name: Name of the column; None for the first column.

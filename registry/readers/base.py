@@ -119,7 +119,9 @@ class Reader(Value):
         return getattr(self, "syntax", "") != "parquet"
 
     def with_columns(self, names: Iterable[str]) -> Reader:
-        """Return a reader that also reads some columns of scores, which metrics name by their option `column`.
+        """Return a reader that also reads some more columns of scores.
+
+        Metrics need these columns, because their option `column` has the names.
 
         Raises:
             InputError: The format has no such columns.

@@ -35,9 +35,10 @@ class Scores(TableReader):
     numbers. The numbers of a system are columns of a separate file or of the gold file.
 
     Attributes:
-        score: Column with the numbers of a system, for metrics that name no column.
+        score: Column with the numbers of a system, for metrics without the option `column`.
         gold: Column of the gold with the correct numbers; None if there are none.
-        other_scores: Columns with scores that metrics name. A manifest sets the option `column` of metrics instead.
+        other_scores: Further columns with scores, for metrics with the option `column`. A manifest only sets this
+            option of the metrics; the columns then follow.
     """
 
     name: ClassVar[str] = "scores"

@@ -102,7 +102,8 @@ class ParseCache(LastFileCache):
 
         Args:
             scoring: Row that joins the submission with a version of the gold.
-            columns: Columns of scores that metrics need. The stored reader lacks those of later metrics.
+            columns: Columns of scores that metrics need. The stored reader lacks the columns of metrics that were
+                declared later.
         """
         has_columns = not columns or self.reader(scoring.submission_id, columns) == self.reader(scoring.submission_id)
         if scoring.scoring_id in self._joined and has_columns:

@@ -92,7 +92,10 @@ def store_submission(ingest: Ingest, submission: DeclaredSubmission) -> tuple[Ch
 
 
 def _read_alike(stored: str, reader: Reader) -> bool:
-    """Return True if a stored reader gives the same answers, apart from columns of scores that metrics name."""
+    """Return True if a stored reader reads a file in the same way as another reader.
+
+    Columns of scores may differ if metrics need more columns than before.
+    """
     if stored == repr(reader) or not isinstance(reader, Scores):
         return stored == repr(reader)
     other = parse("reader", READERS, stored)

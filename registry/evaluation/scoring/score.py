@@ -121,7 +121,7 @@ class ScoringJob:
 
     @property
     def columns(self) -> list[str]:
-        """Columns of scores that the metrics name."""
+        """Names of the columns of scores that the metrics need."""
         return [metric.column for metric in self.metrics.values() if metric.column is not None]
 
 

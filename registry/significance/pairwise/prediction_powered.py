@@ -40,7 +40,7 @@ class PredictionPowered(PairTest):
 
     Attributes:
         variant: `t`: the t-test, with degrees of freedom from the number of items or clusters that people scored.
-            `normal`: the test of ppi-python, which rejects too often if people scored few of them. `bootstrap`: the
+            `normal`: the test of ppi-python, which rejects too often if people scored few items. `bootstrap`: the
             recentred bootstrap, which tunes the slope in every resample; all pairs share the resamples.
     """
 
