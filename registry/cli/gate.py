@@ -10,7 +10,7 @@ import typer
 
 from registry.cli import completion
 from registry.cli.commands import TEST
-from registry.cli.console import print_tables, report, report_unchanged
+from registry.cli.console import print_tables, report, report_all, report_unchanged
 from registry.cli.options import (
     Db,
     MetricAlias,
@@ -45,6 +45,12 @@ def gate(
         "Pass only if the candidate is significantly better."))] = False,
     attempts: Annotated[int, typer.Option("--attempts", metavar="N", help=(
         "Number of candidates that are tried; alpha is divided by it."))] = 1,
+    looks: Annotated[int, typer.Option("--looks", metavar="K", rich_help_panel=TEST, help=(
+        "Test the candidate up to K times, each time on more units, until it passes or fails."))] = 1,
+    look: Annotated[int | None, typer.Option("--look", metavar="N", rich_help_panel=TEST, help=(
+        "The number of this test; it uses the first N of K parts of the units, in random order."))] = None,
+    items: Annotated[bool, typer.Option("--items", rich_help_panel=TEST, help=(
+        "Print the items that this look needs, and test nothing; the candidate need not be stored."))] = False,
     alpha: Annotated[float | None, typer.Option("--alpha", rich_help_panel=TEST, help=(
         "The significance level. Default: the manifest's."))] = None,
     junit: Annotated[Path | None, typer.Option("--junit", metavar="FILE", help=(
@@ -56,13 +62,17 @@ def gate(
     The gate passes if the candidate is not worse than the base by more than the margin, by every metric on every test
     set. It fails if a larger loss is significant. Otherwise it is undecided. Exit status: 0 pass, 4 fail, 6 undecided.
     """
+    from registry.rendering.table import Table
     from registry.reports.studies import study_table
     from registry.store import catalog
     from registry.studies.gate import Gate
-    from registry.studies.run import run_study
+    from registry.studies.gate_history import resolve_names, run_gate
     from registry.studies.study import Choice
 
-    study = Gate(base=base, candidate=candidate, margin=margin, superior=superior, attempts=attempts)
+    if items and look is None:
+        raise InputError("--items prints the items of a look; add --looks and --look")
+    study = Gate(base=base, candidate=candidate, margin=margin, superior=superior, attempts=attempts, looks=looks,
+                 look=look)
     database = find_private_database(db, public=False)
     with database.reading() as connection:
         tasks = [row.slug for row in catalog.tasks(connection, task)]
@@ -70,12 +80,19 @@ def gate(
         raise MismatchError("the registry has no task; `registry run MANIFEST` stores one")
     if len(tasks) > 1:
         raise InputError(f"the registry has {len(tasks)} tasks ({listed(tasks, 5)}); select one by --task")
-    archive = make_archive(database, repr(study), tasks[0])
+    choice = Choice(tasks[0], metric, test_set, track)
+    if items:
+        with database.reading() as connection:
+            print_tables([Table(study.list_items(connection, choice))], format_)
+        return
+    with database.reading() as connection:
+        study = resolve_names(connection, tasks[0], study)
     settings: dict[str, float] = {} if alpha is None else {"alpha": alpha}
-    execution = make_execution(workers, None, None, quiet=quiet)
-    (result,) = run_study(archive, study, Choice(tasks[0], metric, test_set, track), settings, execution)
+    archive = make_archive(database, repr(study), tasks[0], settings)
+    result, remarks = run_gate(archive, study, choice, settings, make_execution(workers, None, None, quiet=quiet))
     if not result.is_new:
         report_unchanged("nothing changed: the verdict is already stored")
+    report_all(remarks, "info")
     report_unstored(archive)
     if junit is not None:
         junit.write_bytes(_render_junit(result))

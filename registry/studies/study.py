@@ -405,7 +405,7 @@ class BoardSubject:
     @property
     def name(self) -> str:
         """Names of the leaderboards, joined; shortened if there are more than three."""
-        names = [key.name for key in self.keys]
+        names = list(dict.fromkeys(key.name for key in self.keys))
         return "; ".join(names if len(names) < 4 else [*names[:2], f"{len(names) - 2} more"])
 
     @property

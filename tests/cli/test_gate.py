@@ -1,5 +1,6 @@
 """The gate's verdicts, exit statuses and formats."""
 
+from pathlib import Path
 from xml.etree import ElementTree as Xml
 
 import pytest
@@ -73,9 +74,13 @@ def test_junit_has_a_case_for_each_criterion(gated, registry):
     (["base", "good", "--margin", "2"], "scores of acc are from 0 to 1, so 2 points of 100 are 0.02"),
     (["base", "good", "--margin", "0.1", "--superior"], "give one of them"),
     (["base", "base"], "on no test set together"),
+    (["base", "good", "--looks", "3"], "the number of this look is missing; add --look 1"),
+    (["base", "good", "--look", "1"], "add --looks"),
+    (["base", "good", "--looks", "3", "--look", "4"], "expected a number from 1 to 3"),
+    (["base", "good", "--items"], "add --looks and --look"),
 ])
 def test_bad_requests_name_the_remedy(arguments, message, gated, registry):
-    assert message in registry("gate", *arguments, exit_code=None).stderr
+    assert message in registry("gate", *arguments, exit_code=3).stderr
 
 
 def test_a_test_set_that_the_candidate_lacks_is_no_pass(task, registry):
@@ -92,3 +97,97 @@ def test_a_test_set_that_the_candidate_lacks_is_no_pass(task, registry):
     assert "b has no score on" in refused
     assert "--test-set" in refused
     registry("gate", "a", "b", "--margin", "0.5", "--test-set", "test", exit_code=None)
+
+
+def look(registry, candidate, number, *options, looks=2, exit_code=None):
+    return registry("gate", "base", candidate, "--margin", "0.02", "--looks", looks, "--look", number, *options,
+                    "--format", "json", exit_code=exit_code)
+
+
+def list_items(registry, number, looks=2):
+    return [row["item"] for row in look(registry, "late", number, "--items", looks=looks, exit_code=0).json]
+
+
+def submit(registry, items, version, *options, wrong=WRONG["same"]):
+    file = Path(f"late{version}.tsv")
+    file.write_text("".join(f"{item}\t{'y' if item in wrong else 'x'}\n" for item in items))
+    registry("submit", "small", file, "--system", "late", "--version", version, *options)
+    registry("score", "small")
+
+
+def test_a_candidate_is_scored_on_the_items_of_each_look(gated, registry):
+    first, every = list_items(registry, 1), list_items(registry, 2)
+    assert first == list_items(registry, 2)[:100], "the first look has half of the items, and the second one all"
+    assert sorted(every) == ITEMS
+    assert sorted(first) != ITEMS[:100], "the order is random"
+    submit(registry, first, 1, "--missing", "own")
+    early = look(registry, "late", 1, exit_code=6).json[0]
+    same, base = (sum(item in wrong for item in first) for wrong in (WRONG["same"], WRONG["base"]))
+    assert (early["units"], early["look"], early["looks"]) == (100, 1, 2)
+    assert early["difference"] == pytest.approx((base - same) / 100)
+    refused = look(registry, "late", 2, exit_code=3).stderr
+    assert "late/late@1 has no score on 100 of the 200 items of look 2" in refused
+    submit(registry, every, 2)
+    last = look(registry, "late", 2).json[0]
+    assert (last["units"], last["p_value"]) == (200, pytest.approx(exact_p_value(2, 2, 200, 0.02)))
+    assert early["alpha"] + last["alpha"] == pytest.approx(0.05)
+    registry("verify")
+
+
+def test_an_item_that_the_look_needs_has_to_be_answered(gated, registry):
+    first = list_items(registry, 1)
+    submit(registry, first[1:], 1, "--missing", "own")
+    refused = look(registry, "late", 1, exit_code=3).stderr
+    assert f"no score on 1 of the 100 items of look 1, such as {first[0]!r}" in refused
+
+
+def test_looks_follow_their_plan(gated, registry):
+    assert "look 1 of 3 was not made" in look(registry, "same", 2, looks=3, exit_code=3).stderr
+    look(registry, "same", 1, looks=3, exit_code=6)
+    assert "with --looks 3" in look(registry, "same", 1, looks=2, exit_code=3).stderr
+    assert "with --looks 3" in registry("gate", "base", "same", "--margin", "0.02", exit_code=3).stderr
+    assert "look 2 of 3 was not made" in look(registry, "same", 3, looks=3, exit_code=3).stderr
+    assert "look 1 of 3 was not made" in look(registry, "same", 2, "--alpha", "0.1", looks=3, exit_code=3).stderr
+    look(registry, "same", 2, looks=3, exit_code=6)
+    assert "already stored" in look(registry, "same", 1, looks=3, exit_code=6).stderr
+    look(registry, "bad", 1, looks=3, exit_code=4)
+    assert "ended at look 1 with the verdict fail" in look(registry, "bad", 2, looks=3, exit_code=3).stderr
+
+
+def test_a_changed_candidate_begins_with_its_first_look(gated, registry):
+    first, every = list_items(registry, 1), list_items(registry, 2)
+    submit(registry, first, 1, "--missing", "own")
+    look(registry, "late", 1, exit_code=6)
+    submit(registry, every, 2, wrong={first[0], *WRONG["same"]} - {first[1]})
+    assert "the scores of look 1 have changed" in look(registry, "late", 2, exit_code=3).stderr
+    assert "2 candidates were gated" in look(registry, "late", 1).stderr
+    look(registry, "late", 2)
+
+
+def test_looks_take_clusters_as_a_whole(task, scored, registry):
+    task.gold = dict.fromkeys(ITEMS, "x")
+    task.documents = {item: f"d{n // 10}" for n, item in enumerate(ITEMS)}
+    task.systems = {name: {item: "y" if item in WRONG[name] else "x" for item in ITEMS} for name in ("base", "same")}
+    scored(task)
+    items = [row["item"] for row in look(registry, "same", 1, "--items", exit_code=0).json]
+    documents = {task.documents[item] for item in items}
+    assert len(documents) == 10
+    assert sorted(items) == [item for item in ITEMS if task.documents[item] in documents]
+    assert look(registry, "same", 1).json[0]["units"] == 10
+
+
+def test_the_number_of_candidates_is_compared_with_the_attempts(gated, registry):
+    options = "--margin", "0.02"
+    assert "candidates" not in registry("gate", "base", "good", *options, exit_code=None).stderr
+    assert "candidates" not in registry("gate", "base", "good", "--margin", "0.03", exit_code=None).stderr
+    second = registry("gate", "base", "same", *options, exit_code=None).stderr
+    assert "info: 2 candidates were gated against base by these criteria (good, same)" in second
+    assert "--attempts 2" in second
+    assert "candidates" not in registry("gate", "base", "same", *options, "--attempts", "2", exit_code=None).stderr
+    assert "candidates" not in registry("gate", "good", "same", *options, exit_code=None).stderr, "another base"
+    assert "2 candidates" in registry("gate", "base", "same", *options, exit_code=None).stderr, "a stored verdict, too"
+
+
+def test_other_names_of_the_same_systems_give_the_stored_verdict(gated, registry):
+    registry("gate", "base", "good", "--margin", "0.02")
+    assert "already stored" in registry("gate", "base/base", "good/good@1", "--margin", "0.02").stderr
