@@ -28,7 +28,7 @@ from registry.values import TERSE
 
 
 class Scores(TableReader):
-    """One number per item, or several such as accuracy and cost, in a table of one or several systems.
+    """One or several numbers per item, in a table of one or several systems.
 
     This file format is for systems with numbers for each item. A number is a score of the system on the item, or it is
     what the system predicts for the item. The gold lists the items. If numbers are predicted, it also has the correct
