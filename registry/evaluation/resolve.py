@@ -138,7 +138,8 @@ def resolve(manifest: Manifest, path: Path, folder: Path | None = None) -> Resol
     metrics: dict[str, Metric] = {}
     for n, spec in enumerate(manifest.metric):
         with _collect_error(errors, f"metric[{n}]"):
-            takes = next((reader.gives for reader in readers.values()), "")
+            takes = next((readers[test_set.name].gives for test_set in manifest.test_set
+                          if test_set.name in readers and spec in manifest.get_metrics(test_set.name)), "")
             if not takes and spec.name not in known_metrics:
                 continue  # the meaning of a common name depends on the reader, which has an error
             metric = build_metric(spec.name, spec.options, takes, known_metrics)
