@@ -84,7 +84,7 @@ def test_a_changed_schema_has_another_revision():
 
 def test_alembic_makes_what_init_makes(as_made, tmp_path):
     path = tmp_path / "migrated.duckdb"
-    engine = create_engine(f"duckdb:///{path}")
+    engine = create_engine(f"duckdb:///{path}", connect_args={"config": CONFIG})  # the format that DuckDB 1.5 reads
     with open("/dev/null", "w") as silent, engine.begin() as connection:
         command.upgrade(alembic_config(connection, silent), "head")
     engine.dispose()
