@@ -199,8 +199,8 @@ def as_part_reader(reader: Reader) -> Reader:
 
     Such a file is in JSON Lines if the user's file is JSON or Parquet.
     """
-    is_other = getattr(reader, "syntax", "delimited") in ("json", "parquet")
-    return with_options(reader, {"syntax": "jsonl"}) if is_other else reader
+    is_other = getattr(reader, "syntax", "delimited") in ("json", "parquet", "trec_eval")
+    return with_options(reader, {"syntax": "jsonl", "columns": []}) if is_other else reader
 
 
 def _find_key_columns(reader: Reader, table: Table) -> list[str]:

@@ -42,6 +42,8 @@ from registry.readers import Document
 
 _FLAGS = ({"true", "false"}, {"yes", "no"}, {"0", "1"}, {"y", "n"}, {"t", "f"})
 _LIKE_LABELS = 0.2  # minimum share of a system's cells that are labels of the gold; other cells may be mistakes
+_USUAL_MEASURES = ("map", "Rprec", "bpref", "recip_rank", "P_5", "P_10", "P_20", "ndcg", "ndcg_cut_10", "ndcg_cut_20",
+                   "recall_100", "recall_1000")  # of trec_eval
 _SHOWN = 4  # columns shown in a message
 
 
@@ -67,9 +69,11 @@ def plan_scores(systems: Sequence[SystemFile], request: Request, items_of: Docum
     questions = Questions()
     scores = [_find_score_column(table, request) for table in tables]
     if not all(scores):
-        raise _ask_for_roles(tables, systems, request)
+        raise _ask_for_measure(tables) if first.is_measures else _ask_for_roles(tables, systems, request)
     names = [name for name in scores if name is not None]
     score = names[0]
+    if request.value is None and len({*map(normalize, names)}) > 1:
+        raise _ask_about_different_columns(tables, names)
     items: list[str] = []
     if request.item:
         items = [require_column(first, name) for name in request.item]
@@ -114,9 +118,37 @@ def _find_score_column(table: Table, request: Request) -> str | None:
             raise InputError(f"--score names {len(names)} columns ({listed(names, 4)}), but a leaderboard has one "
                              "score per item; name one, and run the command again for another")
         return require_column(table, names[0])
-    likely = [name for name in table.names if table.header and (has_role(name, "score") or is_measure(name))
-              and not has_role(name, "label", "gold", "item") and _are_scores(table.cells(name))]
+    likely = _list_measures([table]) if table.is_measures else [
+        name for name in table.names if table.header and (has_role(name, "score") or is_measure(name))
+        and not has_role(name, "label", "gold", "item") and _are_scores(table.cells(name))]
     return likely[0] if len(likely) == 1 else None
+
+
+def _ask_about_different_columns(tables: Sequence[Table], names: Sequence[str]) -> InputError:
+    """Make the question which scores to compare if the files have different columns of scores."""
+    other = next(n for n, name in enumerate(names) if normalize(name) != normalize(names[0]))
+    shared = [name for name in tables[0].names if all(name in table.names for table in tables)
+              and _are_scores(tables[0].cells(name)) and not has_role(name, "item")]
+    message = (f"the scores are in column {names[0]!r}, but those of {tables[other].document.path} are in column "
+               f"{names[other]!r}")
+    if not shared:
+        return tables[0].document.error(f"{message}; give the columns the same name if they are the same measure")
+    return QuestionError(f"{message}. Add one of these options:", {option("--score", name): "" for name in shared},
+                         tables[0].document.path)
+
+
+def _list_measures(tables: Sequence[Table]) -> list[str]:
+    """Return the measures that all files have, the most usual first, and counts such as `num_ret` last."""
+    names = [name for name in tables[0].names[1:] if all(
+        name in table.names and _are_scores(table.cells(name)) for table in tables)]
+    return sorted(names, key=lambda name: (name.casefold().startswith("num"), name not in _USUAL_MEASURES))
+
+
+def _ask_for_measure(tables: Sequence[Table]) -> InputError:
+    if not (names := _list_measures(tables)):
+        return tables[0].document.error(f"the files have no measure in common; columns: {tables[0].preview()}")
+    return QuestionError(f"the files have {counted(len(names), 'measure')} of each item. Add one of these options:",
+                         {option("--score", name): "" for name in names}, tables[0].document.path)
 
 
 def _are_scores(cells: Sequence[str]) -> bool:
@@ -174,7 +206,8 @@ def _choose_direction(names: Sequence[str], request: Request, questions: Questio
         table: The table.
         gold: Not empty if one of the files may be the gold, so that the question suggests this.
     """
-    better = request.options.get("better")
+    usual = "higher" if table.is_measures else None  # trec_eval has no measure of errors
+    better = request.options.get("better", usual)
     if better in ("higher", "lower"):
         return str(better)
     if isinstance(metric := request.find_metric("score"), Mean) and "better" in (request.metric or ""):

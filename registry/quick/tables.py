@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, get_args
 
@@ -20,6 +20,7 @@ from registry.readers import Document
 from registry.readers.parsing.delimited import MARKS, Separator, TextFormat, read_cells
 from registry.readers.parsing.fast_tables import MAGIC, NUMBER, read_parquet_rows
 from registry.readers.parsing.json_values import parse_object, read_json_members
+from registry.readers.parsing.measures import COLUMNS, read_measures
 from registry.readers.tables import to_text
 
 MOST_COLUMNS = 20_000
@@ -31,6 +32,13 @@ _FEW = 3  # a single object with at most so many members is one item; with more,
 _BLANK_NUMBERS = frozenset(("", "-", "?", "na", "n/a", "nan", "none", "null"))
 _NUMBER = re.compile(NUMBER)
 _UNUSUAL_NUMBER = re.compile(r"[+-]?\d+([.,]\d+)*(e[+-]?\d+)? ?%?", re.IGNORECASE)
+_IR_MEASURE = re.compile(  # of trec_eval (ndcg_cut_10) and ir_measures (nDCG(dcg='exp-log2')@10)
+    r"(num_(q|ret|rel|rel_ret|nonrel_judged_ret)|(gm_)?map(_cut_\d+)?|Rprec(_mult_[\d.]+)?|bpref|gm_bpref|recip_rank|"
+    r"iprec_at_recall_[\d.]+|11pt_avg|P_\d+|relative_P_\d+|recall_\d+|infAP|ndcg(_rel|_cut_\d+)?|Rndcg|G|binG|utility|"
+    r"success_\d+|set_(P|relative_P|recall|map|F)(_[\d.]+)?|runid|relstring(_\d+)?|"
+    r"(AP|P|R|RR|nDCG|nERR\d*|ERR|RBP|Rprec|Bpref|Judged|IPrec|Success|SetP|SetR|SetF|SetAP|NumRet|NumRel|NumQ|infAP|"
+    r"INST|INSQ|BPM|SDCG|RPrec|Compat|Accuracy|alpha_nDCG|ERR_IA|nERR_IA|P_IA|AP_IA|NRBP|nNRBP|StRecall|NERR\d*|ALL|ANY)"
+    r"(\([^()]*\))?(@[\d.]+)?)")
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -63,6 +71,11 @@ class Table:
     def is_lines(self) -> bool:
         """True if every line is a single value."""
         return len(self.names) == 1 and "syntax" not in self.form
+
+    @property
+    def is_measures(self) -> bool:
+        """True if the file has rows of measure, item and value."""
+        return self.form.get("syntax") == "trec_eval"
 
     def cells(self, name: str) -> list[str]:
         """Return the cells of a column."""
@@ -99,7 +112,8 @@ class Table:
         """Description of the layout: `2 columns with tabs between them, a header`."""
         syntax = self.form.get("syntax", "")
         if syntax:
-            return {"jsonl": "JSON Lines", "json": "JSON", "parquet": "Parquet"}[syntax]
+            return {"jsonl": "JSON Lines", "json": "JSON", "parquet": "Parquet",
+                    "trec_eval": "rows of measure, item and value"}[syntax]
         if self.is_lines:
             return "a value on each line"
         between = "blanks" if self.form["separator"] == "whitespace" else f"{self.form['separator']}s"
@@ -230,7 +244,37 @@ def _read_table(document: Document, options: Mapping[str, Any]) -> Table | None:
         return _read_json(document)
     if not first or first.startswith("<?xml"):
         return None
-    return _read_delimited(document, options, lines)
+    measures = _read_measures(document, options, lines)
+    return _read_delimited(document, options, lines) if measures is None else measures
+
+
+def _read_measures(document: Document, options: Mapping[str, Any], lines: Sequence[str]) -> Table | None:
+    """Read rows of measure, item and value as a table with a column for each measure.
+
+    trec_eval and ir_measures print such rows for each query. The result is None for other files.
+    """
+    rows = [line.split() for line in lines if line.strip()]
+    if not rows or {*map(len, rows)} != {3} or options.get("syntax") not in (None, "trec_eval"):
+        return None
+    names = list(zip(*rows, strict=True))
+    order = next((order for place, order in enumerate((COLUMNS, ("item", "measure", "value"))) if (
+        options.get("syntax") and place == 0) or _are_measures(names[place])), None)
+    if order is None:
+        return None
+    if {*names[order.index("item")]} == {"all"}:
+        raise document.error("the file has only averages over all queries; write the values of each query with "
+                             "trec_eval -q or ir_measures -q")
+    form = {"syntax": "trec_eval", "separator": "whitespace", **repair_option(document),
+            **({} if order == COLUMNS else {"columns": list(order)})}
+    entries = list(read_measures(remove_mark(document), TextFormat("whitespace", None), order))
+    table = _objects(document, entries, form)
+    return table and replace(table, names_items=True)
+
+
+def _are_measures(names: Sequence[str]) -> bool:
+    """Return True if most of the distinct names are measures of trec_eval or ir_measures."""
+    distinct = {*names}
+    return 2 * sum(_IR_MEASURE.fullmatch(name) is not None for name in distinct) > len(distinct)
 
 
 def _read_json(document: Document) -> Table | None:
@@ -272,6 +316,9 @@ def read_json_objects(document: Document, table: Table) -> list[Mapping[str, Any
     """Return the rows of a JSON or Parquet file as objects, with nested values."""
     if table.form["syntax"] == "parquet":
         return [row for _, row in read_parquet_rows(document)]
+    if table.form["syntax"] == "trec_eval":
+        order = table.form.get("columns", COLUMNS)
+        return [row for _, row in read_measures(remove_mark(document), TextFormat("whitespace", None), order)]
     if table.form["syntax"] == "jsonl":
         return [parse_object(line, document.path, n) for n, line in enumerate(read_lines(document), 1) if line.strip()]
     return [value if name is None else {**(value if isinstance(value, dict) else {"value": value}), "item": name}

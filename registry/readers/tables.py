@@ -11,11 +11,12 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Any, ClassVar, Literal, NamedTuple, TypeVar
 from uuid import UUID
 
 from registry.errors import InputError, counted, suggest
 from registry.families import LARGEST_OTHER, LARGEST_WHOLE
+from registry.items import Item
 from registry.readers.base import Reader
 from registry.readers.parsing.delimited import Separator, TextFormat, read_cells, read_header
 from registry.readers.parsing.document import ONE_ROW, Document, describe_invisible
@@ -37,7 +38,9 @@ from registry.readers.parsing.json_values import (
     read_json_entries,
     read_json_rows,
 )
+from registry.readers.parsing.measures import COLUMNS, read_measures
 
+TableSyntax = Literal[Syntax, "trec_eval"]
 _TRUTHS = {"true": True, "false": False}  # spelling in text
 _NUMBER = re.compile(NUMBER)
 _SHOWN = 60  # characters of a cell in errors
@@ -77,10 +80,13 @@ class TableReader(Reader):
             numbered from 1, and gold and submissions must have the same order.
         attributes: Columns of the gold that are attributes of the item.
         syntax: `delimited`, `jsonl` (one JSON object per line), `json` (a list of such objects, or one object with
-            items as keys) or `parquet`. Columns are keys of the objects, or paths to nested values: `results.rouge2.f`.
+            items as keys), `parquet`, or `trec_eval` (rows of measure, item and value; each measure is a column, and
+            rows of the item `all` are ignored). In JSON and Parquet, columns are keys of the objects, or paths to
+            nested values: `results.rouge2.f`.
         separator: Separator of columns in delimited text: `tab`, `comma` or `semicolon` (with double quotes as in RFC
             4180), or `whitespace` (any run of blanks).
-        columns: Names of the columns in order, if delimited text has no header.
+        columns: Names of the columns in order, if delimited text has no header. With `trec_eval`: the order of
+            `measure`, `item` and `value`, if it is another one.
         comment: Beginning of lines that are ignored.
         unscored: Cell values that mean that a system has no number for the item, in addition to null in JSON. The value
             `"-1"` also matches the number -1 in JSON and Parquet.
@@ -93,11 +99,21 @@ class TableReader(Reader):
 
     item: tuple[str, ...] = ("item",)
     attributes: tuple[str, ...] = ()
-    syntax: Syntax = "delimited"
+    syntax: TableSyntax = "delimited"
     separator: Separator = "tab"
     columns: tuple[str, ...] = ()
     comment: str | None = None
     unscored: tuple[str, ...] = ("",)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        names = self.columns
+        if self.syntax == "trec_eval" and names and (len(names) < 3 or not {"measure", "value"} <= {*names}):
+            raise InputError(f"option 'columns' of {self.name} is {', '.join(names)}; with syntax = \"trec_eval\" the "
+                             "columns are measure, value, and the columns that name the item")
+
+    def most_lines(self, items: Sequence[Item]) -> int:
+        return Reader.lines_per_item * len(items) if self.syntax == "trec_eval" else super().most_lines(items)
 
     def read_fast(self, document: Document) -> Table | None:
         """Read a table column by column; return None if this is not possible.
@@ -105,6 +121,8 @@ class TableReader(Reader):
         Fast reading is possible for valid tables of 32 KiB or more. Callers read other tables row by row, so that
         errors name lines.
         """
+        if self.syntax == "trec_eval":
+            return None
         return read_table(document, Layout(self.syntax, self.separator, self.columns, self.comment, self.item,
                                            self.attributes, self.unscored))
 
@@ -214,10 +232,13 @@ class TableReader(Reader):
     def _read_objects(self, document: Document, names: Sequence[str]) -> Iterator[tuple[int, list[Any]]]:
         item_key = self.item[0] if len(self.item) == 1 else None
         value = (*names, "", "")[1] if len(names) <= 2 else None
+        text_format = TextFormat(self.separator, self.comment)
+        rows = read_measures(document, text_format, self.columns or COLUMNS) if self.syntax == "trec_eval" else (
+            read_objects(document, self.syntax, text_format, item_key, value, names))
+        kind = "measure" if self.syntax == "trec_eval" else "key"
         first: tuple[int, dict[str, Any]] | None = None
         unseen = {name for name in names if name in self.optional}
-        for number, entry in read_objects(document, self.syntax, TextFormat(self.separator, self.comment), item_key,
-                                          value, names):
+        for number, entry in rows:
             cells = [get_value(entry, name) for name in names]
             if unseen:
                 first = first or (number, entry)
@@ -226,12 +247,12 @@ class TableReader(Reader):
                 cells = [None if cell is ABSENT and name in self.optional else cell
                          for name, cell in zip(names, cells, strict=True)]
             if ABSENT in cells:
-                document.refuse(describe_missing(document, entry, names[cells.index(ABSENT)]), number)
+                document.refuse(describe_missing(document, entry, names[cells.index(ABSENT)], kind), number)
             else:
                 yield number, cells
         if first is not None:
             for name in sorted(unseen):
-                document.refuse(describe_missing(document, first[1], name), first[0])
+                document.refuse(describe_missing(document, first[1], name, kind), first[0])
 
 
 def read_objects(document: Document, syntax: Syntax, text_format: TextFormat, item: str | None, value: str | None,

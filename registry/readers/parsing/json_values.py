@@ -200,7 +200,7 @@ def get_value(entry: Any, name: str) -> Any:
     return entry[name] if type(entry) is dict and name in entry else follow_path(entry, name.split("."))
 
 
-def describe_missing(document: Document, entry: Mapping[str, Any], name: str) -> str:
+def describe_missing(document: Document, entry: Mapping[str, Any], name: str, kind: str = "key") -> str:
     """Return a message about a column that is absent from a JSON row.
 
     In the first rows of a file the message suggests a similar column; later ones do not, because that is slow.
@@ -209,9 +209,10 @@ def describe_missing(document: Document, entry: Mapping[str, Any], name: str) ->
         document: The file.
         entry: The row.
         name: Key or path of the absent column.
+        kind: The word for columns in the message.
     """
     n = document.cache[describe_missing] = document.cache.get(describe_missing, 0) + 1
-    return f"the key {name!r} is missing" + (f"; {suggest(name, _list_paths(entry))}" if n <= _MOST_HINTS else "")
+    return f"the {kind} {name!r} is missing" + (f"; {suggest(name, _list_paths(entry))}" if n <= _MOST_HINTS else "")
 
 
 def get_column(columns: Mapping[str, list[Any]], name: str) -> list[Any] | None:
