@@ -1,10 +1,10 @@
-"""The GitHub action and the hooks of pre-commit, tried in a clean clone of this repository.
+"""The GitHub actions and the hooks of pre-commit, tried in a clean clone of this repository.
 
     python -m tests.scenarios.github
 
-takes the steps of `action.yml` one after the other as a runner would, in an environment of its own (packages come from
-PyPI), on pull requests to a made-up repository; `gh` is a script that writes down what it is asked. Then pre-commit
-installs the hooks from the clone and runs them.
+takes the steps of `action.yml` and `gate/action.yml` one after the other as a runner would, in an environment of its
+own (packages come from PyPI), on pull requests to a made-up repository; `gh` is a script that writes down what it is
+asked. Then pre-commit installs the hooks from the clone and runs them.
 """
 
 import os
@@ -67,7 +67,7 @@ class Runner:
         return "".join(f"{k}\t{changes.get(k, v)}\n" for k, v in self.task.gold.items())
 
     def pull_request(self, change, inputs=None):
-        """Take the action's steps; gives the exit status, the job's summary and what was commented."""
+        """Take the action's steps; gives the last process, the job's summary, the comment and the calls of `gh`."""
         self.number += 1
         git(self.author, "checkout", "--quiet", "-B", "head", self.base)
         change(self.author)
@@ -76,39 +76,50 @@ class Runner:
         at = self.folder / f"job{self.number}"
         at.mkdir()
         git(at, "clone", "--quiet", "--depth", "1", f"file://{self.folder / 'origin.git'}", "workspace")
-        told = yaml.safe_load((self.action / "action.yml").read_text())
         values = {
             "github.action_path": self.action, "github.event.pull_request.number": self.number,
-            "github.event.pull_request.base.sha": self.base, "github.event.pull_request.head.sha": head,
-            "github.repository": "x/y", "github.token": "secret",
-            **{f"inputs.{name}": (inputs or {}).get(name, of["default"]) for name, of in told["inputs"].items()}}
-        environment = {
-            "PATH": f"{self.folder / 'python' / 'bin'}:{self.folder / 'bin'}:{os.environ['PATH']}",
-            "HOME": str(at), "RUNNER_TEMP": str(at), "GITHUB_STEP_SUMMARY": str(at / "summary.md"),
-            "GITHUB_OUTPUT": str(at / "output"), "GH_LOG": str(at / "gh.log"),
-            **{name: os.environ[name] for name in os.environ if name.startswith("PIP_") or name.endswith("_proxy")}}
-        for step in told["runs"]["steps"]:
-            if "uses" in step or (step["name"].startswith("Install") and self.number > 1):
-                continue
-            assert step["shell"] == "bash"
-            assert "${{" not in step["run"], "what a stranger says is never part of a script"
-            given = {name: self.filled(value, values) for name, value in step.get("env", {}).items()}
-            done = subprocess.run(["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
-                                  cwd=at / "workspace", env=environment | given, capture_output=True, text=True,
-                                  check=False)
-            if (at / "output").exists():
-                output = dict(line.split("=", 1) for line in (at / "output").read_text().splitlines())
-                values |= {f"steps.judge.outputs.{name}": value for name, value in output.items()}
-            if done.returncode:
-                break
-        summary, body = at / "summary.md", at / "gh.log.body"
+            "github.event.pull_request.base.sha": self.base, "github.event.pull_request.head.sha": head}
+        done = take_steps(self.action / "action.yml", at, values, inputs or {}, self.folder / "python" / "bin",
+                          self.folder / "bin", install=self.number == 1)
         assert not (at / "workspace" / "systems" / "new.tsv").exists(), "nothing of the head is checked out"
-        return (done, summary.read_text() if summary.exists() else "", body.read_text() if body.exists() else "",
-                (at / "gh.log").read_text() if (at / "gh.log").exists() else "")
+        return done, *read_outputs(at)
 
-    @staticmethod
-    def filled(value, values):
-        return re.sub(r"\$\{\{ *(.*?) *\}\}", lambda found: str(values[found[1]]), str(value))
+
+def take_steps(action, at, values, inputs, *programs, install):
+    """Run the steps of an action; return the last process. `workspace` in the folder `at` is the checkout."""
+    told = yaml.safe_load(action.read_text())
+    values = {"github.repository": "x/y", "github.token": "secret", **values, **{
+        f"inputs.{name}": inputs.get(name, given.get("default")) for name, given in told["inputs"].items()}}
+    environment = {
+        "PATH": ":".join([*map(str, programs), os.environ["PATH"]]),
+        "HOME": str(at), "RUNNER_TEMP": str(at), "GITHUB_STEP_SUMMARY": str(at / "summary.md"),
+        "GITHUB_OUTPUT": str(at / "output"), "GH_LOG": str(at / "gh.log"),
+        **{name: os.environ[name] for name in os.environ if name.startswith("PIP_") or name.endswith("_proxy")}}
+    for step in told["runs"]["steps"]:
+        if "uses" in step or (step["name"].startswith("Install") and not install):
+            continue
+        assert step["shell"] == "bash"
+        assert "${{" not in step["run"], "what a stranger says is never part of a script"
+        given = {name: fill(value, values) for name, value in step.get("env", {}).items()}
+        done = subprocess.run(["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
+                              cwd=at / "workspace", env=environment | given, capture_output=True, text=True,
+                              check=False)
+        if (at / "output").exists():
+            output = dict(line.split("=", 1) for line in (at / "output").read_text().splitlines())
+            values |= {f"steps.judge.outputs.{name}": value for name, value in output.items()}
+        if done.returncode:
+            break
+    return done
+
+
+def fill(text, values):
+    return re.sub(r"\$\{\{ *(.*?) *\}\}", lambda match: str(values[match[1]]), str(text))
+
+
+def read_outputs(at):
+    """Return the job's summary, the comment, and the calls of `gh`; empty if there is none."""
+    return tuple((at / name).read_text() if (at / name).exists() else ""
+                 for name in ("summary.md", "gh.log.body", "gh.log"))
 
 
 def check_action(runner):
@@ -142,6 +153,30 @@ def check_action(runner):
     print("what changes gold or code, and links, are refused; what concerns no submission is left alone")
 
 
+def check_gate(runner):
+    results = runner.author / "results"
+    git(runner.author, "checkout", "--quiet", "main")
+    for system, wrong in (("old", 20), ("new", 22)):
+        (results / system).mkdir(parents=True)
+        (results / system / "sums.tsv").write_text(
+            "id\tcorrect\n" + "".join(f"q{n}\t{int(n >= wrong)}\n" for n in range(200)))
+    runner.commit("results")
+    at = runner.folder / "gate"
+    at.mkdir()
+    git(at, "clone", "--quiet", runner.author, "workspace")
+    done = take_steps(
+        runner.action / "gate" / "action.yml", at,
+        {"github.action_path": runner.action / "gate", "github.event.pull_request.number": 7},
+        {"base": "old", "candidate": "new", "margin": "0.05", "results": "results/{model}/{benchmark}.tsv",
+         "quick-options": "--score correct --option better=higher"},
+        runner.folder / "python" / "bin", runner.folder / "bin", install=True)
+    summary, body, _ = read_outputs(at)
+    assert done.returncode == 0, done
+    assert summary == body
+    assert "pass: new is not worse by more than 0.05 than old" in body
+    print(f"the gate passes, commented:\n{body}")
+
+
 def check_hooks(runner):
     folder = runner.folder
     run(folder / "python" / "bin" / "python", "-m", "pip", "install", "--quiet", "pre-commit")
@@ -167,6 +202,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         runner = Runner(Path(folder).resolve())
         check_action(runner)
+        check_gate(runner)
         check_hooks(runner)
 
 
