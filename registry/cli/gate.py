@@ -43,6 +43,8 @@ def gate(
         "The largest loss of score that is accepted."))] = None,
     superior: Annotated[bool, typer.Option("--superior", help=(
         "Pass only if the candidate is significantly better."))] = False,
+    reference: Annotated[str, typer.Option("--reference", metavar="SYSTEM", autocompletion=completion.systems, help=(
+        "A release that the candidate must not be worse than either, by the same margin."))] = "",
     attempts: Annotated[int, typer.Option("--attempts", metavar="N", help=(
         "Number of candidates that are tried; alpha is divided by it."))] = 1,
     looks: Annotated[int, typer.Option("--looks", metavar="K", rich_help_panel=TEST, help=(
@@ -53,6 +55,8 @@ def gate(
         "Print the items that this look needs, and test nothing; the candidate need not be stored."))] = False,
     alpha: Annotated[float | None, typer.Option("--alpha", rich_help_panel=TEST, help=(
         "The significance level. Default: the manifest's."))] = None,
+    expected: Annotated[float, typer.Option("--expected", metavar="D", rich_help_panel=TEST, help=(
+        "The true difference for which an undecided gate prints the number of units that suffice."))] = 0.0,
     junit: Annotated[Path | None, typer.Option("--junit", metavar="FILE", help=(
         "Also write the verdicts as JUnit XML."))] = None,
     db: Db = None, format_: OutputFormat = None, workers: Workers = None, quiet: Quiet = False,
@@ -71,8 +75,8 @@ def gate(
 
     if items and look is None:
         raise InputError("--items prints the items of a look; add --looks and --look")
-    study = Gate(base=base, candidate=candidate, margin=margin, superior=superior, attempts=attempts, looks=looks,
-                 look=look)
+    study = Gate(base=base, candidate=candidate, margin=margin, superior=superior, reference=reference,
+                 expected=expected, attempts=attempts, looks=looks, look=look)
     database = find_private_database(db, public=False)
     with database.reading() as connection:
         tasks = [row.slug for row in catalog.tasks(connection, task)]
@@ -110,7 +114,9 @@ def _render_junit(result: StudyResult) -> bytes:
     suite = Xml.Element("testsuite", name=f"gate {result.task}", tests=str(len(rows)), errors="0",
                         failures=str(sum(row["verdict"] != "pass" for row in rows)))
     for row in rows:
-        case = Xml.SubElement(suite, "testcase", name=str(row["metric"]), classname=f"{result.task}.{row['test_set']}")
+        against = f" against {row['against']}" if row["against"] != rows[0]["against"] else ""
+        case = Xml.SubElement(suite, "testcase", name=f"{row['metric']}{against}",
+                              classname=f"{result.task}.{row['test_set']}")
         if row["verdict"] != "pass":
             text = f"{row['verdict']}: difference {row['difference']:.4f} from {row['base']:.4f}"
             Xml.SubElement(case, "failure", type=row["verdict"], message=text)

@@ -198,7 +198,9 @@ def _make_gate_table(result: StudyResult) -> Table:
     """Return the criteria of a gate as a table; columns of details are not displayed."""
     rows = result.finding.tables["criteria"]
     keys = tuple(rows[0])
-    shown = ("metric", "test_set", "track", "base", "candidate", "difference", "margin", "test", "p_value", "verdict")
+    against = ["against"] if len({row["against"] for row in rows}) > 1 else []
+    shown = ("metric", "test_set", "track", *against, "base", "candidate", "difference", "margin", "test", "p_value",
+             "verdict")
     columns = [_make_column(key, rows) for key in shown if any(row[key] is not None for row in rows)]
     names = f"{result.task}: {result.study.candidate} instead of {result.study.base}"  # type: ignore[attr-defined]
     return Table(rows, columns, names, tuple(result.finding.reading), keys, result.signature)

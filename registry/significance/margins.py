@@ -27,13 +27,15 @@ from registry.significance.distributions import tango_statistic
 from registry.significance.intervals import influences, standard_errors
 from registry.significance.matrix import StatisticMatrix, additive
 from registry.significance.pairwise.matched import log_betting_p, scale_differences
-from registry.significance.resampling.draws import ORDER, blocks, draw_counts, stream
+from registry.significance.resampling.draws import ORDER, blocks, draw_counts, group_by_stratum, stream
 from registry.significance.units import has_binary_units, unit_scores
 
 MIN_UNITS, MIN_DISCORDANT = 50, 10  # the bootstrap-t decides nothing with fewer units
 _GRID = 400  # values of the nuisance parameter that are tried before the search
 _TIED = 1e-9  # statistics that are closer are tied
 _CELLS = 2**22  # numbers of a block of resamples
+_POWER = 0.8  # of the number of units that would suffice
+_SAMPLES, _STEP, _MANY = 400, 1.1, 20_000  # simulated samples, growth of their size, and size without simulation
 _FAR = 1e-14  # probabilities of rows that may be left out, together
 
 
@@ -80,7 +82,8 @@ def compare_with_margin(observed: Observed, margin: float, settings: Settings) -
         share = margin / (matrix.score_range[1] - matrix.score_range[0])
         p = betting_p_value(shares, share), betting_p_value(-shares, -share)
         method = "bounded"
-    elif n < MIN_UNITS or observed.n_discordant < MIN_DISCORDANT or not isinstance(matrix, StatisticMatrix):
+    elif (n < MIN_UNITS or observed.n_discordant < MIN_DISCORDANT or matrix.lone_units
+          or not isinstance(matrix, StatisticMatrix)):
         return None
     else:
         p = bootstrap_p_values(observed, margin, settings)
@@ -187,28 +190,55 @@ def bootstrap_p_values(observed: Observed, margin: float, settings: Settings) ->
     Returns:
         p-values of the hypotheses that system A is worse by at least the margin, and by at most the margin.
     """
-    matrix = additive(observed.matrix)
-    influence = influences(matrix.select_systems(observed.pair))
-    gains = influence[:, 0] - influence[:, 1]
-    if matrix.lower_is_better:
-        gains = -gains
-    n, error = len(gains), float(standard_errors(gains))
+    matrix, gains = additive(observed.matrix), compute_gains(observed)
+    error = compute_error(gains, matrix.strata)
     if not error:
         is_worse = observed.difference <= -margin
         return (1.0, 1.0) if observed.difference == -margin else (float(is_worse), float(not is_worse))
-    # Sums over a resample: statistics of A and B, then the gains and their squares for its standard error.
-    columns = np.column_stack([observed.a, observed.b, gains, gains**2])
-    width = observed.a.shape[1]
+    # Sums over a resample: statistics of A and B, then in each stratum the gains and their squares for the error.
+    groups = [members for _, members in group_by_stratum(matrix.strata, len(gains))]
+    gains_by_stratum = np.zeros((len(gains), len(groups)))
+    for n, members in enumerate(groups):
+        gains_by_stratum[members, n] = gains[members]
+    columns = np.column_stack([observed.a, observed.b, gains_by_stratum, gains_by_stratum**2])
+    width, sizes = observed.a.shape[1], np.array([len(members) for members in groups])
     statistics = []
     for sums in _sum_resamples(columns, matrix.strata, settings):
         difference = matrix.difference(matrix.score(sums[:, :width]), matrix.score(sums[:, width:2 * width]))
-        errors = np.sqrt(n / (n - 1) * np.maximum(sums[:, -1] - sums[:, -2] ** 2 / n, 0))
+        totals, squares = np.split(sums[:, 2 * width:], 2, axis=1)
+        errors = np.sqrt(np.maximum(squares - totals**2 / sizes, 0) @ (sizes / (sizes - 1)))
         with np.errstate(divide="ignore", invalid="ignore"):
             statistics.append((difference - observed.difference) / errors)
     values = np.concatenate(statistics)
     t = (observed.difference + margin) / error
     above, below = (int(np.count_nonzero(~is_less)) for is_less in (values < t, values > t))  # nan counts for both
     return (above + 1) / (len(values) + 1), (below + 1) / (len(values) + 1)
+
+
+def compute_gains(observed: Observed) -> Floats:
+    """Return the influence of every unit on the difference of two systems, centred within strata, [units]."""
+    matrix = observed.matrix.select_systems(observed.pair)
+    strata = matrix.unit_strata
+    if matrix.quotient is None and strata is not None:
+        moved = -matrix.jackknife()
+        sizes = np.bincount(strata)[strata]
+        gains = (moved[:, 0] - moved[:, 1]) * (sizes - 1) / sizes
+    else:
+        gains = np.subtract(*influences(matrix).T)
+    for _, members in group_by_stratum(strata, len(gains)):
+        gains[members] -= gains[members].mean()
+    return -gains if matrix.lower_is_better else gains
+
+
+def compute_error(gains: Floats, strata: Ints | None) -> float:
+    """Return the standard error of a difference, whose units are sampled within strata.
+
+    Args:
+        gains: Result of `compute_gains`, [units].
+        strata: Stratum of each unit, numbered from 0, [units]; None: one stratum.
+    """
+    errors = [float(standard_errors(gains[members])) for _, members in group_by_stratum(strata, len(gains))]
+    return math.hypot(*errors)
 
 
 def _sum_resamples(columns: Floats, strata: Ints | None, settings: Settings) -> Iterator[Floats]:
@@ -221,3 +251,38 @@ def _sum_resamples(columns: Floats, strata: Ints | None, settings: Settings) -> 
         counts = draw_counts(strata, len(columns), settings.seed, block)
         for start in range(0, len(counts), rows):
             yield counts[start:start + rows].astype(np.float64) @ columns
+
+
+def count_needed_units(observed: Observed, distance: float, level: float, *, is_bounded: bool) -> int | None:
+    """Return about how many units a test against a margin needs for a power of 80 %.
+
+    The spread of the differences of single units is estimated from the data. The observed difference has no influence.
+
+    Args:
+        observed: The two systems.
+        distance: The supposed true difference minus the smallest accepted one, such as the margin if both systems are
+            equally good.
+        level: Significance level of the test.
+        is_bounded: True for the betting test. Its power is simulated, because the normal approximation is too small.
+    """
+    from scipy.special import ndtri
+
+    matrix = observed.matrix
+    gains, n = compute_gains(observed), matrix.n_units
+    error = compute_error(gains, matrix.unit_strata)
+    if not error or not math.isfinite(error) or distance <= 0:
+        return None
+    needed = math.ceil(n * ((float(ndtri(1 - level)) + float(ndtri(_POWER))) * error / distance) ** 2)
+    if not is_bounded:
+        return needed
+    shares = scale_differences(matrix, observed.pair)
+    shares += distance / (matrix.score_range[1] - matrix.score_range[0]) - shares.mean()
+    while needed < _MANY and _simulate_power(shares, needed, level) < _POWER:
+        needed = math.ceil(needed * _STEP)
+    return needed
+
+
+def _simulate_power(shares: Floats, n: int, level: float) -> float:
+    """Return how often the betting test of a mean of at most 0 is significant in samples of `n` of the shares."""
+    rng = np.random.default_rng(0)
+    return float(np.mean([betting_p_value(rng.choice(shares, n), 0.0) <= level for _ in range(_SAMPLES)]))

@@ -20,17 +20,19 @@ from registry.evaluation.comparing.board_keys import BoardKey
 from registry.evaluation.comparing.board_statistics import Board
 from registry.evaluation.comparing.settings import Request, build_request
 from registry.significance.base import Observed
-from registry.significance.intervals import influences, standard_errors
-from registry.significance.margins import MarginTest, compare_with_margin
+from registry.significance.margins import (
+    MarginTest,
+    compare_with_margin,
+    compute_error,
+    compute_gains,
+    count_needed_units,
+)
 from registry.significance.multiple import adjust
 from registry.store import catalog
 from registry.store.catalog import Member, TaskRow
 from registry.studies.gate_looks import GateCase, GateSubject, compute_level, number_looks, spend_alpha
 from registry.studies.run import choose_metrics
 from registry.studies.study import BoardStudy, Choice, Finding, Row, choose_keys, option
-
-VERDICTS = ("pass", "fail", "undecided")
-_POWER = 0.8
 
 
 class Gate(BoardStudy):
@@ -55,6 +57,8 @@ class Gate(BoardStudy):
     candidate: str = option("", "The new system.")
     margin: float | None = option(None, "The largest loss of score that is accepted.", metavar="D")
     superior: bool = option(False, "Pass only if the candidate is significantly better.")
+    reference: str = option("", "A release that the candidate must not be worse than either, by the same margin.")
+    expected: float = option(0.0, "The true difference for which the output says how many units suffice.", metavar="D")
     attempts: int = option(1, "Number of candidates that are tried; alpha is divided by it.", metavar="N")
     looks: int = option(1, "Number of tests of the candidate, each one on more units.", metavar="K")
     look: int | None = option(None, "The number of this test; it uses the first part of the units.", metavar="N")
@@ -65,6 +69,11 @@ class Gate(BoardStudy):
             raise InputError(f"--margin {self.margin:g}: expected a number above 0")
         if self.margin is not None and self.superior:
             raise InputError("--margin accepts a loss and --superior requires a gain; give one of them")
+        if self.reference and self.reference in (self.base, self.candidate):
+            raise InputError(f"--reference {self.reference}: the gate tests this system already; name another one")
+        if self.expected + (self.margin or 0.0) < 0:
+            raise InputError(f"--expected {self.expected:g}: a candidate that is so much worse should not pass; "
+                             f"expected {-(self.margin or 0.0):g} or more")
         if self.attempts < 1:
             raise InputError(f"--attempts {self.attempts}: expected 1 or more")
         if self.looks < 1:
@@ -77,13 +86,13 @@ class Gate(BoardStudy):
             raise InputError(f"--look {self.look}: expected a number from 1 to {self.looks}, the number of looks")
 
     @property
-    def systems(self) -> tuple[str, ...]:
-        """Names of the base and of the candidate."""
-        return self.base, self.candidate
+    def opponents(self) -> tuple[str, ...]:
+        """Names of the systems that the candidate is compared with: the base, and the reference if there is one."""
+        return (self.base, self.reference) if self.reference else (self.base,)
 
     def find_subjects(self, connection: Connection, task: TaskRow, request: Request,
                       choice: Choice) -> Iterator[GateSubject]:
-        """Yield the boards of both systems, reduced to these systems.
+        """Yield the boards of the candidate and each opponent, reduced to these two systems.
 
         Raises:
             UnknownNameError: No board has a system of this name.
@@ -91,19 +100,21 @@ class Gate(BoardStudy):
         """
         keys = choose_keys(connection, task, request, choice)
         systems = {member.submission_id: member for key in keys for member in key.members}
-        for name in self.systems:
+        for name in (*self.opponents, self.candidate):
             if not any(matches(member, name) for member in systems.values()):
                 raise UnknownNameError("system", name, sorted({member.system for member in systems.values()}))
-        reduced = [pair for key in keys if (pair := self._select_pair(key)) is not None]
-        if not reduced:
-            raise InputError(f"{self.base} and {self.candidate} are on no test set together")
-        compared = {key.name for key in reduced}
-        if absent := [key.name for key in keys if key.name not in compared
-                      and any(matches(member, self.base) for member in key.members)]:
-            raise InputError(f"{self.candidate} has no score on {listed(absent, 4)}, where {self.base} has one; submit "
-                             "and score it there, or select test sets by --test-set")
-        chosen = [member.submission_id for member in reduced[0].members]
-        attributes = catalog.submission_attributes(connection, chosen)
+        pairs = [(name, self._select_pair(key, name)) for key in keys for name in self.opponents]
+        reduced = [pair for _, pair in pairs if pair is not None]
+        for name in self.opponents:
+            compared = {pair.name for opponent, pair in pairs if opponent == name and pair is not None}
+            if not compared:
+                raise InputError(f"{name} and {self.candidate} are on no test set together")
+            if absent := [key.name for key in keys if key.name not in compared
+                          and any(matches(member, name) for member in key.members)]:
+                raise InputError(f"{self.candidate} has no score on {listed(absent, 4)}, where {name} has one; submit "
+                                 "and score it there, or select test sets by --test-set")
+        attributes = catalog.submission_attributes(
+            connection, sorted({member.submission_id for key in reduced for member in key.members}))
         yield GateSubject(self, tuple(reduced), {systems[n].name: values for n, values in attributes.items()}, request,
                           self.look or 1, self.looks)
 
@@ -126,12 +137,12 @@ class Gate(BoardStudy):
             raise UnknownNameError("system", self.base, ())
         return [{"look": number, "test_set": test_set, "item": name} for number, test_set, name in sorted(items)]
 
-    def _select_pair(self, key: BoardKey) -> BoardKey | None:
-        """Reduce a leaderboard to the candidate and the base system of this gate.
+    def _select_pair(self, key: BoardKey, opponent: str) -> BoardKey | None:
+        """Reduce a leaderboard to the candidate and one opponent.
 
         The result is None if the leaderboard lacks one of the two systems.
         """
-        names = self.candidate, self.base
+        names = self.candidate, opponent
         members = [[member for member in key.members if matches(member, name)] for name in names]
         for name, matching in zip(names, members, strict=True):
             if len(matching) > 1:
@@ -148,23 +159,29 @@ class Gate(BoardStudy):
             {"look": look, "level": compute_level(total, look, self.looks), "alpha": total,
              "spent": spend_alpha(total, look / self.looks), "criteria": case.criteria, "scores": digest}
             for look, digest in enumerate(case.digests, 1)]
-        alpha = looks[-1]["level"]
-        compared = [self._compare(board, case) for board in case.boards]
-        tested = [n for n, (_, test) in enumerate(compared) if test is not None]
-        losses = [test.p_non_inferior for _, test in compared if test is not None]
-        adjusted = dict(zip(tested, adjust(np.array(losses), "holm").tolist() if losses else (), strict=True))
-        rows = [self._make_row(row, test, adjusted.get(n), alpha, compute_level(total, self.looks, self.looks))
-                for n, (row, test) in enumerate(compared)]
+        level, last = looks[-1]["level"], compute_level(total, self.looks, self.looks)
+        criteria = [self._test_criterion(board, case) for board in case.boards]
+        losses = [test.p_non_inferior for _, _, test in criteria if test is not None]
+        adjusted = iter(adjust(np.array(losses), "holm").tolist() if losses else ())
+        rows = []
+        for row, observed, test in criteria:
+            p_loss = None if test is None else next(adjusted)
+            p = test.p_inferior if test is not None and (self.superior or self.margin is not None) else None
+            verdict = ("fail" if p_loss is not None and p_loss <= level else
+                       "pass" if p is not None and p <= level else "undecided")
+            needed = None if verdict != "undecided" or p is None else count_needed_units(
+                observed, self.expected + (self.margin or 0.0), last, is_bounded=row["test"] == "bounded")
+            rows.append(row | {"p_value": p, "p_loss": p_loss, "verdict": verdict, "needed_units": needed})
         verdicts = [row["verdict"] for row in rows]
         verdict = "fail" if "fail" in verdicts else "pass" if all(v == "pass" for v in verdicts) else "undecided"
-        rows = [row | {"gate": verdict, "alpha": alpha, "look": self.look, "looks": self.looks} for row in rows]
-        return Finding({"criteria": rows, "looks": looks}, self._describe(verdict, rows, alpha, total))
+        rows = [row | {"gate": verdict, "alpha": level, "look": self.look, "looks": self.looks} for row in rows]
+        return Finding({"criteria": rows, "looks": looks}, self._describe(verdict, rows, total))
 
-    def _compare(self, board: Board, case: GateCase) -> tuple[Row, MarginTest | None]:
+    def _test_criterion(self, board: Board, case: GateCase) -> tuple[Row, Observed, MarginTest | None]:
         """Test one criterion of the gate.
 
         Returns:
-            The row of the criterion without its verdict, and the test if there are enough units.
+            The row of the criterion without its verdict, the data, and the test if there are enough units.
         """
         matrix = board.matrix.by_unit
         if matrix.runs is not None:
@@ -177,39 +194,31 @@ class Gate(BoardStudy):
                 f"{self.margin:g} points of 100 are {self.margin * (high - low) / 100:g}")
         test = None if math.isnan(observed.difference) else compare_with_margin(
             observed, self.margin or 0.0, case.settings)
+        candidate, opponent = board.members
         scores = matrix.observed.tolist()
-        gains = np.subtract(*influences(matrix).T)
         return {"metric": board.key.metric.alias, "test_set": board.key.test_set.name, "track": board.key.track,
+                "against": next(name for name in self.opponents if matches(opponent, name)),
                 "base": scores[1], "candidate": scores[0], "difference": observed.difference,
-                "standard_error": float(standard_errors(gains)), "margin": self.margin, "units": matrix.n_units,
-                "test": "none: too few units" if test is None else test.method,
-                "base_submission": board.members[1].submission,
-                "candidate_submission": board.members[0].submission}, test
+                "standard_error": compute_error(compute_gains(observed), matrix.unit_strata), "margin": self.margin,
+                "units": matrix.n_units, "test": "none: too few units" if test is None else test.method,
+                "base_submission": opponent.submission, "candidate_submission": candidate.submission}, observed, test
 
-    def _make_row(self, row: Row, test: MarginTest | None, p_loss: float | None, alpha: float, last: float) -> Row:
-        """Add the p-values and the verdict to the row of a criterion; `last` is the level of the last look."""
-        p = test.p_inferior if test is not None and (self.superior or self.margin is not None) else None
-        verdict = ("fail" if p_loss is not None and p_loss <= alpha else
-                   "pass" if p is not None and p <= alpha else "undecided")
-        needed = None if verdict != "undecided" or self.margin is None else _count_needed_units(
-            row["standard_error"], row["units"], self.margin, last)
-        return row | {"p_value": p, "p_loss": p_loss, "verdict": verdict, "needed_units": needed}
-
-    def _describe(self, verdict: str, rows: list[Row], alpha: float, total: float) -> list[str]:
-        level = f"{100 * alpha:.3g} %"
+    def _describe(self, verdict: str, rows: list[Row], total: float) -> list[str]:
+        level = f"{100 * rows[0]['alpha']:.3g} %"
         accepted = "" if self.margin is None else f" by more than {self.margin:g}"
-        names = {kind: listed([f"{row['metric']} on {row['test_set']}" for row in rows if row["verdict"] == kind], 4)
-                 for kind in VERDICTS}
-        each = f"{names['pass']}, at {level}" if len(rows) == 1 else f"all {len(rows)} criteria, each at {level}"
+        chosen = [row for row in rows if row["verdict"] == verdict]
+        names = listed([f"{row['metric']} on {row['test_set']}" for row in chosen], 4)
+        opponents = " and ".join(name for name in self.opponents if any(row["against"] == name for row in chosen))
+        each = f"{names}, at {level}" if len(rows) == 1 else f"all {len(rows)} criteria, each at {level}"
         if verdict == "fail":
-            sentences = [f"fail: {self.candidate} is worse than {self.base}{accepted}, by {names['fail']} (at {level} "
-                         f"after Holm's correction over {counted(len(rows), 'criterion', 'criteria')})."]
+            sentences = [f"fail: {self.candidate} is worse than {opponents}{accepted}, by {names} (at {level} after "
+                         f"Holm's correction over {counted(len(rows), 'criterion', 'criteria')})."]
         elif verdict == "pass":
             gain = "is better than" if self.superior else f"is not worse{accepted} than"
-            sentences = [f"pass: {self.candidate} {gain} {self.base}, by {each}."]
+            sentences = [f"pass: {self.candidate} {gain} {opponents}, by {each}."]
         else:
-            sentences = [f"undecided: by {names['undecided']}, the data show neither that {self.candidate} is good "
-                         f"enough nor that it is worse than {self.base}{accepted}."]
+            sentences = [f"undecided: by {names}, the data show neither that {self.candidate} is good enough nor that "
+                         f"it is worse than {opponents}{accepted}."]
             if self.margin is None and not self.superior:
                 sentences.append("Without a margin or a required gain, the gate cannot pass; declare one of them.")
         if self.look is not None:
@@ -221,8 +230,9 @@ class Gate(BoardStudy):
         needed = [row for row in rows if row["needed_units"] is not None]
         if verdict == "undecided" and needed:
             most = max(needed, key=lambda row: row["needed_units"])
-            sentences.append(f"If both systems are equally good, a power of {100 * _POWER:g} % needs "
-                             f"{most['needed_units']:,} units on {most['test_set']} (now {most['units']:,}).")
+            supposed = f"the true difference is {self.expected:g}" if self.expected else "both systems are equally good"
+            sentences.append(f"If {supposed}, a power of 80 % needs about {most['needed_units']:,} units on "
+                             f"{most['test_set']} (now {most['units']:,}).")
         return sentences
 
 
@@ -232,16 +242,3 @@ def matches(member: Member, name: str) -> bool:
     A name is `system`, `team/system` or `team/system@version`.
     """
     return name in (member.system, f"{member.team}/{member.system}", member.submission)
-
-
-def _count_needed_units(error: float, units: int, margin: float, alpha: float) -> int | None:
-    """Return the number of units with which two equally good systems pass the gate.
-
-    They pass with a power of 80 %, by the normal approximation.
-    """
-    from scipy.special import ndtri
-
-    if not error or not math.isfinite(error):
-        return None
-    needed = (float(ndtri(1 - alpha)) + float(ndtri(_POWER))) * error / margin
-    return math.ceil(units * needed**2)

@@ -70,7 +70,8 @@ def resolve_names(connection: Connection, task: str, study: Gate) -> Gate:
         is_unique = len({member.team for member in members if member.system == system}) == 1
         return system if is_unique else f"{team}/{system}"
 
-    return replace(study, base=shorten(study.base), candidate=shorten(study.candidate))
+    return replace(study, base=shorten(study.base), candidate=shorten(study.candidate),
+                   reference=shorten(study.reference))
 
 
 def run_gate(archive: Archive, study: Gate, choice: Choice, settings: Mapping[str, Any] | None = None,
@@ -112,7 +113,7 @@ def _check_looks(study: Gate, case: GateCase, entries: Sequence[Entry]) -> None:
     look, candidate = study.look or 1, study.candidate
     alpha = case.request.significance.alpha / study.attempts
     same = [entry for entry in entries if entry.alpha == alpha and entry.criteria == case.criteria
-            and replace(entry.study, looks=1, look=None) == replace(study, looks=1, look=None)]
+            and _drop_look(entry.study) == _drop_look(study)]
     if other := next((entry.study.looks for entry in same if entry.study.looks != study.looks), None):
         plan = "without looks" if other == 1 else f"with --looks {other}"
         raise InputError(f"--looks {study.looks}: {candidate} was already gated {plan}; continue as planned, or give a "
@@ -128,6 +129,10 @@ def _check_looks(study: Gate, case: GateCase, entries: Sequence[Entry]) -> None:
         if looks[number].verdict != "undecided":
             raise InputError(f"--look {look}: the gate ended at look {number} with the verdict "
                              f"{looks[number].verdict}; another look would add errors")
+
+
+def _drop_look(study: Gate) -> Gate:
+    return replace(study, looks=1, look=None, expected=0.0)
 
 
 def _describe_attempts(entry: Entry, entries: Sequence[Entry]) -> list[str]:

@@ -1,6 +1,8 @@
 """The gate's verdicts, exit statuses and formats."""
 
+import math
 from pathlib import Path
+from statistics import NormalDist
 from xml.etree import ElementTree as Xml
 
 import pytest
@@ -74,6 +76,9 @@ def test_junit_has_a_case_for_each_criterion(gated, registry):
     (["base", "good", "--margin", "2"], "scores of acc are from 0 to 1, so 2 points of 100 are 0.02"),
     (["base", "good", "--margin", "0.1", "--superior"], "give one of them"),
     (["base", "base"], "on no test set together"),
+    (["base", "good", "--margin", "0.1", "--reference", "base"], "the gate tests this system already"),
+    (["base", "good", "--margin", "0.1", "--reference", "nobody"], "unknown system 'nobody'"),
+    (["base", "good", "--margin", "0.1", "--expected", "-0.2"], "expected -0.1 or more"),
     (["base", "good", "--looks", "3"], "the number of this look is missing; add --look 1"),
     (["base", "good", "--look", "1"], "add --looks"),
     (["base", "good", "--looks", "3", "--look", "4"], "expected a number from 1 to 3"),
@@ -97,6 +102,35 @@ def test_a_test_set_that_the_candidate_lacks_is_no_pass(task, registry):
     assert "b has no score on" in refused
     assert "--test-set" in refused
     registry("gate", "a", "b", "--margin", "0.5", "--test-set", "test", exit_code=None)
+
+
+def test_a_reference_stops_a_slow_decline(gated, registry):
+    """`same` is as good as `base`, but worse than `good`, the release of long ago."""
+    rows = registry("gate", "base", "same", "--margin", "0.05", "--reference", "good", "--format", "json",
+                    exit_code=4).json
+    alone = run(registry, "same", "--margin", "0.05", exit_code=0)
+    assert [(row["against"], row["verdict"]) for row in rows] == [("base", "pass"), ("good", "fail")]
+    assert [row["difference"] for row in rows] == pytest.approx([0, (len(WRONG["good"]) - len(WRONG["same"])) / 200])
+    assert rows[0]["p_value"] == alone["p_value"]
+    assert rows[1]["p_loss"] == pytest.approx(2 * exact_p_value(32, 2, 200, -0.05)), "Holm's correction of two criteria"
+    text = registry("gate", "base", "same", "--margin", "0.05", "--reference", "good", "--format", "table",
+                    "--junit", "gate.xml", exit_code=4).stdout
+    assert "fail: same is worse than good by more than 0.05" in text
+    assert [case.get("name") for case in Xml.parse("gate.xml").getroot()] == ["acc", "acc against good"]
+    both = registry("gate", "base", "good", "--margin", "0.05", "--reference", "same", "--format", "table").stdout
+    assert "good is not worse by more than 0.05 than base and same" in both
+
+
+def test_needed_units_are_those_of_the_expected_difference(gated, registry):
+    """4 of 200 items differ, 2 in each direction."""
+    deviation = math.sqrt(4 / 200 * 200 / 199)
+    for expected in (0, 0.002, -0.0005):
+        row = run(registry, "same", "--margin", "0.001", "--expected", expected, exit_code=6)
+        quantiles = NormalDist().inv_cdf(0.95) + NormalDist().inv_cdf(0.8)
+        assert row["needed_units"] == math.ceil((quantiles * deviation / (0.001 + expected)) ** 2)
+    assert run(registry, "same", "--superior", exit_code=6)["needed_units"] is None
+    assert run(registry, "same", "--superior", "--expected", "0.01", exit_code=6)["needed_units"] == math.ceil(
+        (quantiles * deviation / 0.01) ** 2)
 
 
 def look(registry, candidate, number, *options, looks=2, exit_code=None):

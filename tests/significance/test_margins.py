@@ -9,7 +9,15 @@ from scipy.stats import multinomial
 from registry.significance import COEFFICIENTS, PairMatrix, Settings
 from registry.significance.base import Observed
 from registry.significance.distributions import tango_statistic
-from registry.significance.margins import MIN_UNITS, betting_p_value, compare_with_margin, exact_p_value
+from registry.significance.margins import (
+    MIN_UNITS,
+    betting_p_value,
+    compare_with_margin,
+    compute_error,
+    compute_gains,
+    count_needed_units,
+    exact_p_value,
+)
 from registry.significance.matrix import StatisticMatrix
 
 
@@ -106,3 +114,64 @@ def test_the_bootstrap_t_errs_in_about_alpha_at_the_margin():
         matrix = StatisticMatrix(statistics, lambda sums: sums[..., 0] / sums[..., 1], quotient=((1, 0), (0, 1)))
         errors.append(compare(matrix, 0.05, 399).p_inferior <= 0.05)
     assert 0.02 <= np.mean(errors) <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 400)
+
+
+def stratified(rng, sizes, means):
+    """A matrix of two systems, whose score is the mean of the means of several strata."""
+    strata = np.repeat(np.arange(len(sizes)), sizes)
+    values = rng.normal(np.array(means)[strata], 1)[:, None] + rng.normal(0, 0.5, (len(strata), 2))
+    statistics = np.zeros((len(strata), 2, 2 * len(sizes)))
+    rows = np.arange(len(strata))
+    statistics[rows, :, 2 * strata], statistics[rows, :, 2 * strata + 1] = values, 1
+    return values, StatisticMatrix(
+        statistics, lambda sums: np.mean(sums[..., ::2] / sums[..., 1::2], axis=-1), strata=strata)
+
+
+def test_the_error_of_an_average_adds_the_variances_of_its_strata():
+    sizes = [40, 200]
+    values, matrix = stratified(np.random.default_rng(5), sizes, [0, 3])
+    observed = Observed.compare(matrix, [(0, 1)])[0]
+    parts = np.split(values[:, 0] - values[:, 1], np.cumsum(sizes)[:-1])
+    expected = math.sqrt(sum(np.var(part, ddof=1) / len(part) for part in parts)) / len(sizes)
+    assert compute_error(compute_gains(observed), matrix.strata) == pytest.approx(expected)
+
+
+@pytest.mark.simulation
+def test_the_bootstrap_t_of_an_average_errs_in_about_alpha_at_the_margin():
+    rng = np.random.default_rng(6)
+    margin, errors = 0.1, []
+    for _ in range(400):
+        _, matrix = stratified(rng, [20, 60], [0, 3])
+        matrix.statistics[:, 0, ::2] -= margin * matrix.statistics[:, 0, 1::2]
+        errors.append(compare(matrix, margin, 299).p_inferior <= 0.05)
+    assert 0.02 <= np.mean(errors) <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 400)
+
+
+def test_a_stratum_of_one_unit_has_no_error():
+    _, matrix = stratified(np.random.default_rng(7), [1, 60], [0, 3])
+    assert compare(matrix, 0.1) is None
+
+
+@pytest.mark.simulation
+@pytest.mark.parametrize(("values", "probabilities", "score_range"), [
+    ([-1, 0, 1], [0.1, 0.8, 0.1], (0, 1)),
+    ([-0.5, -0.25, 0, 0.25, 0.5], [0.05, 0.2, 0.5, 0.2, 0.05], (0, 1)),
+    ([-0.5, 0, 0.5], [0.02, 0.96, 0.02], (0, 1)),
+])
+def test_the_number_of_needed_units_gives_a_power_of_80_percent(values, probabilities, score_range):
+    """The differences of units are known, with mean 0; the observed sample, with another mean, must not matter."""
+    rng = np.random.default_rng(8)
+
+    def draw(n):
+        difference = rng.choice(values, n, p=probabilities)
+        return np.stack([np.maximum(difference, 0), np.maximum(-difference, 0)], axis=1)
+
+    margin = 0.05
+    matrix = matrix_of(draw(5000), score_range=score_range)
+    observed = Observed.compare(matrix, [(0, 1)])[0]
+    is_bounded = compare(matrix, margin).method == "bounded"
+    needed = count_needed_units(observed, margin, 0.05, is_bounded=is_bounded)
+    passes = [compare(matrix_of(draw(needed), score_range=score_range), margin).p_inferior <= 0.05
+              for _ in range(300 if is_bounded else 30)]
+    assert 0.6 <= np.mean(passes) <= 0.95
+    assert count_needed_units(observed, 2 * margin, 0.05, is_bounded=is_bounded) < needed
