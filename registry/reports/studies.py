@@ -206,9 +206,27 @@ def _make_gate_table(result: StudyResult) -> Table:
     return Table(rows, columns, names, tuple(result.finding.reading), keys, result.signature)
 
 
+def _make_facets_table(result: StudyResult) -> Table:
+    """Return the differences in facets and in the rest of the items; people see no columns of details."""
+    rows = result.finding.tables["facets"]
+    columns = {column.key: column for column in (
+        *_SYSTEMS, Column("value", rows[0]["attribute"], is_name=True), _right("units", "units"),
+        *(_right(key, key.replace("_", " "), _format_number)
+          for key in ("in_facet", "in_rest", "facet_minus_rest", "low", "high")),
+        _right("p_adjusted", "adjusted p", _format_p_value), Column("reason", "no interval, because", optional=1))}
+    if len({(row["system_a"], row["system_b"]) for row in rows}) == 1:
+        del columns["system_a"], columns["system_b"]
+    if not any(row["reason"] for row in rows):
+        del columns["reason"]
+    place = {"task": result.task, "subject": result.subject}
+    pair = "" if "system_a" in columns else f": {rows[0]['system_a']} minus {rows[0]['system_b']}"
+    return Table([place | row for row in rows], tuple(columns.values()), f"{result.subject}{pair}",
+                 tuple(result.finding.reading), (*place, *rows[0]), result.signature)
+
+
 # Functions for tables with a special format, by the names of the study and the table.
 TABLES: dict[tuple[str, str], Callable[[StudyResult], Table]] = {
-    ("gate", "criteria"): _make_gate_table,
+    ("gate", "criteria"): _make_gate_table, ("facets", "facets"): _make_facets_table,
     ("effects", "effects"): _make_effects_table, ("best", "systems"): _make_best_table,
     ("ranking", "pairs"): pairs_table, ("ranking", "tests"): tests_table, ("ranking", "curves"): curves_table,
     ("ranking", "variation"): variation_table}

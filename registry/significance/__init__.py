@@ -14,6 +14,7 @@ crossed         the contributions of items and runs to standard errors
 multiple        corrections of families of p-values
 ranks           ranks and letters that follow from significant differences
 rank_sets       sets of ranks and best systems, computed from joint resamples
+facets          differences in facets, compared with the rest of the items
 effects         effect sizes and equivalence
 power           power of tests, and synthetic systems
 histories       new best scores on leaderboards that stay open

@@ -92,6 +92,10 @@ class CompactStatistics:
         """Return the statistics of the systems with these indices, in that order."""
         return CompactStatistics(self.held[list(chosen)])
 
+    def select_items(self, chosen: Ints) -> CompactStatistics:
+        """Return the statistics of the items with these indices, in that order."""
+        return CompactStatistics(self.held[:, :, chosen])
+
     def sum(self, axis: int) -> Floats:
         """Return the sums over all items, [systems, columns]; `axis` must be 0."""
         assert axis == 0
@@ -386,6 +390,20 @@ class Matrix(ABC):
                        judged=self.judged and self.judged.select_systems(chosen),
                        runs=self.runs and tuple(self.runs[n] for n in chosen),
                        factors=self.factors and tuple(self.factors[n] for n in chosen))
+
+    def select_items(self, chosen: Ints) -> Self:
+        """Return a copy with only the items with these indices, in that order.
+
+        Clusters and strata are numbered anew. The copy does not have the shared resamples.
+        """
+        def number(groups: Ints | None) -> Ints | None:
+            return None if groups is None else np.unique(groups[chosen], return_inverse=True)[1]
+
+        statistics = self.statistics
+        return replace(self, resampled=None, units=number(self.units), strata=number(self.strata),
+                       statistics=(statistics.select_items(chosen) if isinstance(statistics, CompactStatistics)
+                                   else statistics[chosen]),
+                       answers_to=number(self.answers_to), runs=self.runs and tuple(run[chosen] for run in self.runs))
 
     def difference(self, scores_a: Scores, scores_b: Scores) -> Scores:
         """Return the differences of two systems' scores, positive if system A is better."""

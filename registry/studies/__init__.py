@@ -7,6 +7,7 @@ tests            advise
 systems          effects (effects and best), new_best (all versions)
 gains of pairs   gains, threshold (and curve, test-size), calibration (and domains)
 n-best lists     ranking
+facets           facets
 dependence       dependence (correlation, dependence, variance)
 judges           judge
 a new version    gate
@@ -60,6 +61,7 @@ STUDIES = {
     "power": StudyEntry("power", "Power", "Say which differences a test set finds."),
     "replicability": StudyEntry(
         "suites", "Replicability", "Say on how many test sets each system beats another."),
+    "facets": StudyEntry("facets", "Facets", "Say in which facets a difference holds."),
     "effects": StudyEntry("effects", "Effects", "Print effect sizes and equivalence of every pair."),
     "best": StudyEntry("effects", "Best", "Print which systems may be best, and which ranks are open."),
     "new-best": StudyEntry("new_best", "NewBest", "Say which submissions of an open board were new bests."),

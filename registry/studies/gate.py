@@ -29,10 +29,10 @@ from registry.significance.margins import (
 )
 from registry.significance.multiple import adjust
 from registry.store import catalog
-from registry.store.catalog import Member, TaskRow
+from registry.store.catalog import TaskRow
 from registry.studies.gate_looks import GateCase, GateSubject, compute_level, number_looks, spend_alpha
 from registry.studies.run import choose_metrics
-from registry.studies.study import BoardStudy, Choice, Finding, Row, choose_keys, option
+from registry.studies.study import BoardStudy, Choice, Finding, Row, choose_keys, is_named, option
 
 
 class Gate(BoardStudy):
@@ -101,7 +101,7 @@ class Gate(BoardStudy):
         keys = choose_keys(connection, task, request, choice)
         systems = {member.submission_id: member for key in keys for member in key.members}
         for name in (*self.opponents, self.candidate):
-            if not any(matches(member, name) for member in systems.values()):
+            if not any(is_named(member, name) for member in systems.values()):
                 raise UnknownNameError("system", name, sorted({member.system for member in systems.values()}))
         pairs = [(name, self._select_pair(key, name)) for key in keys for name in self.opponents]
         reduced = [pair for _, pair in pairs if pair is not None]
@@ -110,7 +110,7 @@ class Gate(BoardStudy):
             if not compared:
                 raise InputError(f"{name} and {self.candidate} are on no test set together")
             if absent := [key.name for key in keys if key.name not in compared
-                          and any(matches(member, name) for member in key.members)]:
+                          and any(is_named(member, name) for member in key.members)]:
                 raise InputError(f"{self.candidate} has no score on {listed(absent, 4)}, where {name} has one; submit "
                                  "and score it there, or select test sets by --test-set")
         attributes = catalog.submission_attributes(
@@ -128,7 +128,7 @@ class Gate(BoardStudy):
         request = build_request(task, {}, metrics)
         items: set[tuple[int, str, str]] = set()
         for key in choose_keys(connection, task, request, choice):
-            if any(matches(member, self.base) for member in key.members):
+            if any(is_named(member, self.base) for member in key.members):
                 numbers = number_looks(connection, key, request, self.looks).tolist()
                 names = catalog.item_keys(connection, key.gold.gold_revision_id)
                 items |= {(number, key.test_set.name, name) for number, name in zip(numbers, names, strict=True)
@@ -143,7 +143,7 @@ class Gate(BoardStudy):
         The result is None if the leaderboard lacks one of the two systems.
         """
         names = self.candidate, opponent
-        members = [[member for member in key.members if matches(member, name)] for name in names]
+        members = [[member for member in key.members if is_named(member, name)] for name in names]
         for name, matching in zip(names, members, strict=True):
             if len(matching) > 1:
                 full_names = listed([member.submission for member in matching], 4)
@@ -197,7 +197,7 @@ class Gate(BoardStudy):
         candidate, opponent = board.members
         scores = matrix.observed.tolist()
         return {"metric": board.key.metric.alias, "test_set": board.key.test_set.name, "track": board.key.track,
-                "against": next(name for name in self.opponents if matches(opponent, name)),
+                "against": next(name for name in self.opponents if is_named(opponent, name)),
                 "base": scores[1], "candidate": scores[0], "difference": observed.difference,
                 "standard_error": compute_error(compute_gains(observed), matrix.unit_strata), "margin": self.margin,
                 "units": matrix.n_units, "test": "none: too few units" if test is None else test.method,
@@ -234,11 +234,3 @@ class Gate(BoardStudy):
             sentences.append(f"If {supposed}, a power of 80 % needs about {most['needed_units']:,} units on "
                              f"{most['test_set']} (now {most['units']:,}).")
         return sentences
-
-
-def matches(member: Member, name: str) -> bool:
-    """Return True if a name means a submission.
-
-    A name is `system`, `team/system` or `team/system@version`.
-    """
-    return name in (member.system, f"{member.team}/{member.system}", member.submission)

@@ -11,10 +11,10 @@ from sqlalchemy import Connection, select
 from registry.errors import InputError, MismatchError, listed
 from registry.parallel.execution import Execution
 from registry.store import catalog, models
-from registry.studies.gate import Gate, matches
+from registry.studies.gate import Gate
 from registry.studies.gate_looks import GateCase
 from registry.studies.run import Archive, StudyResult, plan_studies
-from registry.studies.study import Choice, Finding
+from registry.studies.study import Choice, Finding, is_named
 from registry.values import parse
 
 
@@ -63,7 +63,7 @@ def resolve_names(connection: Connection, task: str, study: Gate) -> Gate:
                for member in catalog.load_ranked(connection, test_set.test_set_id)]
 
     def shorten(name: str) -> str:
-        systems = {(member.team, member.system) for member in members if matches(member, name)}
+        systems = {(member.team, member.system) for member in members if is_named(member, name)}
         if len(systems) != 1:
             return name
         ((team, system),) = systems

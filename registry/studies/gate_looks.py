@@ -22,7 +22,6 @@ from registry.evaluation.comparing.board_keys import BoardKey
 from registry.evaluation.comparing.board_statistics import Board, load_board
 from registry.evaluation.comparing.settings import Request
 from registry.identity import digest_array, digest_json, salt_digest
-from registry.significance.matrix import CompactStatistics
 from registry.store import catalog
 from registry.store.statistics import load_statistics
 from registry.studies.study import BoardSubject, Case, Parts, check_same_items
@@ -136,15 +135,7 @@ def _digest_looks(connection: Connection, board: Board, numbers: Ints, look: int
 
 
 def _select_items(board: Board, is_selected: Flags) -> Board:
-    matrix, statistics = board.matrix, board.matrix.statistics
-
-    def renumber(groups: Ints | None) -> Ints | None:
-        return None if groups is None else np.unique(groups[is_selected], return_inverse=True)[1]
-
-    selected = (CompactStatistics(statistics.held[:, :, is_selected]) if isinstance(statistics, CompactStatistics)
-                else statistics[is_selected])
-    matrix = replace(matrix, statistics=selected, units=renumber(matrix.units), strata=renumber(matrix.strata),
-                     runs=matrix.runs and tuple(runs[is_selected] for runs in matrix.runs), unequal=False)
+    matrix = replace(board.matrix.select_items(np.flatnonzero(is_selected)), unequal=False)
     return replace(board, items=board.items[is_selected], matrix=matrix)
 
 

@@ -522,6 +522,11 @@ def name_systems(members: Sequence[Member]) -> list[str]:
             for member in members]
 
 
+def is_named(member: Member, name: str) -> bool:
+    """Return True if a name is a submission's system, `team/system`, or `team/system@version`."""
+    return name in (member.system, f"{member.team}/{member.system}", member.submission)
+
+
 _MAX_SIZES = 10_000
 
 

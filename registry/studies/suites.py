@@ -103,20 +103,20 @@ def stack_sets(boards: Sequence[Board], systems: Sequence[Sequence[int]],
     return StatisticMatrix(statistics, score, lower_is_better=matrices[0].lower_is_better)
 
 
-def warn_by_set(boards: Sequence[Board], names: Sequence[str],
+def warn_by_set(matrices: Iterable[Matrix], names: Sequence[str],
                 find_warnings: Callable[[Matrix], Iterable[Message]]) -> list[Message]:
     """Return the warnings about several test sets, without repetitions.
 
     A warning that applies only to some test sets names them.
 
     Args:
-        boards: The leaderboard of each test set.
+        matrices: Statistics of each test set, as `Matrix.by_unit` returns them.
         names: Names of the test sets.
-        find_warnings: Function that returns the warnings about a matrix with one row per unit.
+        find_warnings: Function that returns the warnings about a matrix.
     """
     sets_by_warning: dict[Message, list[str]] = {}
-    for name, board in zip(names, boards, strict=True):
-        for warning in find_warnings(board.matrix.by_unit):
+    for name, matrix in zip(names, matrices, strict=True):
+        for warning in find_warnings(matrix):
             sets_by_warning.setdefault(warning, []).append(name)
     return [warning if len(test_sets) == len(names) else warning.with_parameters(test_sets=test_sets)
             for warning, test_sets in sets_by_warning.items()]
@@ -246,7 +246,8 @@ def _make_rank_keys(sets: RankSets | None, n: int, prefix: str) -> Row:
 
 
 def _warn_of_sets(boards: Sequence[Board]) -> list[Message]:
-    rare = warn_by_set(boards, [board.key.test_set.name for board in boards], _warn_of_rare_classes)
+    rare = warn_by_set([board.matrix.by_unit for board in boards], [board.key.test_set.name for board in boards],
+                       _warn_of_rare_classes)
     min_units = LEAST_UNITS["bootstrap"]
     few = [f"{board.key.test_set.name} ({board.matrix.n_units}"
            f"{'' if board.matrix.n_units < min_units else f', effective sample size {effective:.1f}'})"
@@ -394,7 +395,7 @@ class _Averaging:
             "better": "lower" if first.matrix.lower_is_better else "higher",
             "test_sets": self._test_sets, "test": settings.test,
             "correction": settings.correction, "alpha": settings.alpha, "untested": untested}
-        warnings = [] if untested else warn_by_set(self.boards, self._test_sets,
+        warnings = [] if untested else warn_by_set([board.matrix.by_unit for board in self.boards], self._test_sets,
                                                    lambda matrix: misuses(self.test, matrix))
         return Finding({"averages": [asdict(average) for average in averages], "pairs": pairs, "board": [board]},
                        self._describe(pairs, untested), warnings)
@@ -553,7 +554,8 @@ class Replicability(BoardStudy):
                         "numbers": [row for claim in shown for row in claim.make_number_rows(alpha)],
                         "test_sets": [row for claim in shown for row in claim.make_test_set_rows(names, alpha)]},
                        _describe_claims(claims, alpha),
-                       warn_by_set(case.boards, names, lambda matrix: one_sided_misuses(test, matrix)))
+                       warn_by_set([board.matrix.by_unit for board in case.boards], names,
+                                   lambda matrix: one_sided_misuses(test, matrix)))
 
 
 @dataclass(frozen=True, eq=False)

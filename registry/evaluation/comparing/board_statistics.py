@@ -204,10 +204,8 @@ def _sort_members(board: Board) -> Board:
         run_scores=[board.run_scores[n] for n in order])
 
 
-def _number_values(connection: Connection, key: BoardKey, attribute: str, item_ids: Ints) -> Ints:
-    """Return the value of an attribute for each item as a whole number, [items].
-
-    The sorted distinct values are numbered from 0: b, a, b -> 1, 0, 1.
+def _load_values(connection: Connection, key: BoardKey, attribute: str, item_ids: Ints) -> list[str]:
+    """Return the value of an attribute for each item.
 
     Raises:
         InputError: Some items lack the attribute.
@@ -217,8 +215,22 @@ def _number_values(connection: Connection, key: BoardKey, attribute: str, item_i
         place = f"of test set {key.test_set.name!r}"
         raise InputError(
             f"{counted(len(incomplete_items), f'item {place} has', f'items {place} have')} no attribute {attribute!r}")
-    _, numbers = np.unique([values[int(item)] for item in item_ids], return_inverse=True)
-    return numbers.astype(np.int64)
+    return [values[int(item)] for item in item_ids]
+
+
+def _number_values(values: Sequence[str]) -> Ints:
+    """Number the sorted distinct values from 0: b, a, b -> 1, 0, 1."""
+    return np.unique(values, return_inverse=True)[1].astype(np.int64)
+
+
+def load_values(connection: Connection, board: Board, attribute: str) -> list[str]:
+    """Return the value of an attribute for each item of a leaderboard.
+
+    Raises:
+        InputError: Some items lack the attribute.
+    """
+    first_item, _ = catalog.item_ids(connection, board.key.gold.gold_revision_id)
+    return _load_values(connection, board.key, attribute, first_item + board.items)
 
 
 def load_clusters(connection: Connection, board: Board, attribute: str) -> Ints:
@@ -226,8 +238,7 @@ def load_clusters(connection: Connection, board: Board, attribute: str) -> Ints:
 
     Items with the same value of `attribute` form a cluster.
     """
-    first_item, _ = catalog.item_ids(connection, board.key.gold.gold_revision_id)
-    return _number_values(connection, board.key, attribute, first_item + board.items)
+    return _number_values(load_values(connection, board, attribute))
 
 
 def _load_groups(connection: Connection, key: BoardKey, settings: Significance,
@@ -238,9 +249,9 @@ def _load_groups(connection: Connection, key: BoardKey, settings: Significance,
     """
     units = strata = None
     if settings.unit == "cluster" and key.test_set.cluster_attribute is not None:
-        units = _number_values(connection, key, key.test_set.cluster_attribute, item_ids)
+        units = _number_values(_load_values(connection, key, key.test_set.cluster_attribute, item_ids))
     if settings.strata is not None:
-        strata = _number_values(connection, key, settings.strata, item_ids)
+        strata = _number_values(_load_values(connection, key, settings.strata, item_ids))
         if units is not None and find_split_cluster(units.tolist(), strata.tolist()) is not None:
             raise InputError(f"a {key.test_set.cluster_attribute} of test set {key.test_set.name!r} has items of "
                              f"several {settings.strata!r}, but all items of a cluster must be in the same stratum; "
