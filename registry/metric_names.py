@@ -212,6 +212,23 @@ def make_metric_table(metric: Metric, called: str = "") -> dict[str, Any]:
     return {"id": id_ or name, "name": name, **({"options": options} if options else {})}
 
 
+def make_column_table(metric: Metric, decimals: int) -> dict[str, Any]:
+    """Make the table with which a task's manifest declares a metric of a column of scores.
+
+    >>> make_column_table(METRICS["Mean"](column="cost per item", better="lower"), 6)
+    {'id': 'cost-per-item', 'name': 'Mean', 'options': {'better': 'lower', 'column': 'cost per item'}, 'title': \
+'cost per item', 'decimals': 6}
+
+    Args:
+        metric: The metric, whose option `column` names the column. Its id is made from this name.
+        decimals: Number of decimals of scores.
+    """
+    table, column = make_metric_table(metric), metric.column or ""
+    return {**table, "id": make_metric_id(column) or table["id"],
+            "options": {"better": metric.better, **table.get("options", {})}, "title": column,
+            **({"decimals": decimals} if decimals != metric.decimals else {})}
+
+
 def _find_metrics(name: str, takes: str) -> list[Metric]:
     """Return all metrics with a common name for one kind of values."""
     words, labels = _split_labels(name)

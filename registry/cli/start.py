@@ -53,7 +53,8 @@ InOrder = Annotated[bool, typer.Option("--in-order", help=(
 Label = Annotated[list[str] | None, typer.Option("--label", metavar="COLUMN", help=(
     "The column of labels; repeated: the gold's column, then the systems'."))]
 Score = Annotated[list[str] | None, typer.Option("--score", metavar="COLUMN", help=(
-    "The column of numbers; repeated: the gold's column, then the systems'."))]
+    "The column of numbers; with --gold repeated: the gold's column, then the systems'. Without --gold repeated: a "
+    "board for each column, with the better direction, such as --score cost:lower."))]
 Text = Annotated[list[str] | None, typer.Option("--text", metavar="COLUMN", help=(
     "The column of texts; repeated: the gold's column, then the systems'."))]
 Column = Annotated[list[str] | None, typer.Option("--system", metavar="COLUMN", help=(

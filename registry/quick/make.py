@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from registry.column_names import find_columns, has_role
+from registry.columns import JoinedColumns
 from registry.errors import InputError, UnknownNameError, counted, listed
 from registry.importers import IMPORTERS, Importer
 from registry.items import Answer, Item
@@ -19,9 +21,10 @@ from registry.metric_names import (
     common_metric,
     get_default_metric,
     list_kinds,
+    make_column_table,
     make_metric_table,
 )
-from registry.metrics import BLEU, METRICS, Metric
+from registry.metrics import BLEU, METRICS, Mean, Metric
 from registry.metrics.texts import ReferenceMetric
 from registry.quick.answers import plan_answers, read_all
 from registry.quick.files import Files, NamedFile, find_golds, find_runs, find_systems, is_pattern
@@ -306,6 +309,7 @@ def _make_task(plans: dict[str, Plan], files: Files, request: Request, trial: Tr
         skip_invalid: True to leave out invalid files of systems.
     """
     shown: list[str] = []
+    sizes: dict[str | None, float] = {}
     invalid: list[tuple[str, InputError]] = []
     for name, plan in plans.items():
         if skip_invalid:
@@ -313,13 +317,17 @@ def _make_task(plans: dict[str, Plan], files: Files, request: Request, trial: Tr
             invalid += errors.items()
         plans[name], items, answers = _check_plan(plan, request, trial)
         shown = shown or preview(plan, items, answers)
+        for mean in plan.column_metrics:
+            sizes[mean.column] = max(sizes.get(mean.column, 0.0), *(_mean_size(run, mean) for run in answers))
     first = next(iter(plans.values()))
     metric = _with_references(_metric(first, request), first.reader, request)
     read_as = _read_as(first, metric, request)
     names = {named.name: named.names for named in files.systems}
     identities = [identify_systems(plan, names, guess_runs=request.runs is not None) for plan in plans.values()]
     notes = (*files.notes, *first.notes, *_describe_runs(first, request, identities[0]))
-    folder = task_folder(plans, metric, request, test, read_as, identities)
+    tables = [make_column_table(mean, _choose_decimals(sizes[mean.column])) for mean in first.column_metrics]
+    folder = task_folder(plans, tables or [make_metric_table(metric, request.metric or "")], request, test, read_as,
+                         identities)
     if invalid:
         left_out = [f"left out: {error}" for _, error in invalid]
         model = split_model(invalid[0][0])
@@ -330,6 +338,19 @@ def _make_task(plans: dict[str, Plan], files: Files, request: Request, trial: Tr
         folder = replace(folder, notes=(*folder.notes, *left_out, remedy), comments={
             **folder.comments, "submit": [f"L{sentence[1:]}" for sentence in left_out]})
     return QuickTask(folder, tuple(shown), read_as, notes)
+
+
+def _mean_size(answers: Sequence[Answer | None], metric: Mean) -> float:
+    """Return the absolute mean of a system's scores in the column of a metric; 0 if it has none."""
+    assert isinstance(answers, JoinedColumns)
+    column = answers.select_column(metric.column).given
+    return abs(float(column.values.mean())) if len(column) else 0.0
+
+
+def _choose_decimals(size: float) -> int:
+    """Return how many decimals show four digits of a number of some size, such as 6 for 0.001234."""
+    digits = math.floor(math.log10(size)) if size else -1
+    return min(max(3 - digits if digits < 0 else 4 - digits, 0), 12)
 
 
 def _leave_out_invalid(plan: Plan, request: Request, trial: Trial) -> tuple[Plan, dict[str, InputError]]:
@@ -402,8 +423,10 @@ def _read_as(plan: Plan, metric: Metric, request: Request) -> str:
     options += [f"--runs {request.runs}"] if request.runs else []
     if request.missing != "reject":
         options.append(f"--missing {request.missing}")
-    return " ".join(dict.fromkeys([*options, option("--metric", request.metric or (
-        metric.name if metric == get_default_metric(metric.takes) else repr(metric)))]))
+    name = request.metric or (metric.name if metric == get_default_metric(metric.takes) else repr(metric))
+    if request.metric is not None or not plan.column_metrics:
+        options.append(option("--metric", name))
+    return " ".join(dict.fromkeys(options))
 
 
 def _describe_runs(plan: Plan, request: Request, identities: Mapping[str, Identity]) -> list[str]:

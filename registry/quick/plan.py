@@ -16,7 +16,7 @@ from registry.errors import InputError, combine_errors, counted
 from registry.evaluation.ingest.fit import Policies, fit_file
 from registry.items import Answer, Item, index_by_key
 from registry.metric_names import common_metric, list_kinds
-from registry.metrics import Metric
+from registry.metrics import Mean, Metric
 from registry.missing import MissingPolicy
 from registry.readers import Document, Reader
 from registry.values import to_toml
@@ -159,6 +159,7 @@ class Plan:
         systems: The systems with their files and readers, in the order of the command line.
         roles: The command-line options that would have the same effect, such as `--item id`.
         metric: The metric; None for the default metric of the values.
+        column_metrics: A metric for each column of scores that is named; empty if there is one metric.
         cluster: The attribute whose values are the units of resampling; None if items are the units.
         notes: Notes for the user about automatic choices that may be wrong.
     """
@@ -170,6 +171,7 @@ class Plan:
     metric: Metric | None = None
     cluster: str | None = None
     notes: tuple[str, ...] = ()
+    column_metrics: tuple[Mean, ...] = ()
 
 
 class QuestionError(InputError):
@@ -310,7 +312,9 @@ class Trial:
         if key not in self._answers:
             try:
                 answers = system.reader.read_answers(system.document)
-                metrics = (plan.metric,) if plan.metric and self._missing is MissingPolicy.REJECT else ()
+                metrics = plan.column_metrics or ((plan.metric,) if plan.metric else ())
+                if self._missing is not MissingPolicy.REJECT:
+                    metrics = ()
                 policies = Policies(self._missing, system.tokens, metrics)
                 fitted = fit_file(items, answers, system.reader, policies, system.document)
                 assert fitted is not None

@@ -27,7 +27,17 @@ from registry.quick.answers import (
 from registry.quick.checks import ask_about_codes, ask_about_groups, choose_systems, refuse_summary
 from registry.quick.files import GOLD_NAME, find_runs
 from registry.quick.parts import find_system_column, group_rows, split_runs, split_set, take_rows
-from registry.quick.plan import OPTION, Plan, QuestionError, Questions, Request, System, SystemFile, option
+from registry.quick.plan import (
+    OPTION,
+    Plan,
+    QuestionError,
+    Questions,
+    Request,
+    System,
+    SystemFile,
+    option,
+    with_options,
+)
 from registry.quick.tables import (
     Table,
     are_numbers,
@@ -67,22 +77,21 @@ def plan_scores(systems: Sequence[SystemFile], request: Request, items_of: Docum
         systems, tables = runs, read_all([file.document for file in runs], request) or []
     first = tables[0]
     questions = Questions()
-    scores = [_find_score_column(table, request) for table in tables]
-    if not all(scores):
+    columns = [_find_score_columns(table, request) for table in tables]
+    if not all(columns):
         raise _ask_for_measure(tables) if first.is_measures else _ask_for_roles(tables, systems, request)
-    names = [name for name in scores if name is not None]
-    score = names[0]
-    if request.value is None and len({*map(normalize, names)}) > 1:
-        raise _ask_about_different_columns(tables, names)
+    if request.value is None and len({normalize(name) for (name,) in columns}) > 1:
+        raise _ask_about_different_columns(tables, [name for (name,) in columns])
     items: list[str] = []
     if request.item:
         items = [require_column(first, name) for name in request.item]
     elif not request.in_order and not first.is_lines:
         items = choose_items(first, request, questions, tables[1:])
     ask_about_groups(first, items, request, questions)
-    ask_about_codes([cell for table, name in zip(tables, names, strict=True) for cell in table.cells(name)], request,
-                    questions)
-    better = _choose_direction([score], request, questions, first, gold=str(first.document.path))
+    for names in zip(*columns, strict=True):
+        ask_about_codes([cell for table, name in zip(tables, names, strict=True) for cell in table.cells(name)],
+                        request, questions)
+    directions = _choose_directions(columns[0], request, questions, first)
     questions.raise_if_any(first.document.path, first.preview())
     for table in tables:
         if any(name not in table.names for name in items):
@@ -95,33 +104,98 @@ def plan_scores(systems: Sequence[SystemFile], request: Request, items_of: Docum
                                    "be matched; name the column of item names with --item COLUMN")
     whole = (read_table(items_of, request.options) if items_of is not None else None) or max(
         tables, key=lambda table: len({*table.keys(items)}))
-    read = [System(file.name, file.document, make_reader(table, "scores", items, {"score": name},
-                                                         options=request.options))
-            for file, table, name in zip(systems, tables, names, strict=True)]
-    roles = [option("--item", name) for name in items] or ["--in-order"]
-    return Plan(whole.document, make_reader(whole, "scores", items, {}, options=request.options), tuple(read),
-                (*roles, option("--score", score), *make_layout_options(tables)), Mean.build({"better": better}),
-                notes=(f"no gold: {counted(len(systems), 'file')} of scores; systems are compared by their mean score "
-                       f"({better} is better)",))
+    roles = [*([option("--item", name) for name in items] or ["--in-order"])]
+    notes = f"no gold: {counted(len(systems), 'file')} of scores; systems are compared by their mean "
+    gold = make_reader(whole, "scores", items, {}, options=request.options)
+    metrics = _make_column_metrics(columns, directions, request, first)
+    if not metrics:
+        read = tuple(System(file.name, file.document, make_reader(table, "scores", items, {"score": name},
+                                                                  options=request.options))
+                     for file, table, (name,) in zip(systems, tables, columns, strict=True))
+        roles += [option("--score", columns[0][0]), *make_layout_options(tables)]
+        return Plan(whole.document, gold, read, tuple(roles), Mean.build({"better": directions[0]}),
+                    notes=(f"{notes}score ({directions[0]} is better)",))
+    own_columns = {"score": "", "other_scores": [metric.column for metric in metrics]}
+    read = tuple(System(file.name, file.document, with_options(
+        make_reader(table, "scores", items, {}, options=request.options), own_columns))
+        for file, table in zip(systems, tables, strict=True))
+    roles += [option("--score", f"{name}:{better}") for name, better in zip(columns[0], directions, strict=True)]
+    described = listed([f"{metric.column} ({metric.better} is better)" for metric in metrics], len(metrics))
+    return Plan(whole.document, gold, read, (*roles, *make_layout_options(tables)), metrics[0],
+                notes=(f"{notes}{described}",), column_metrics=metrics)
 
 
-def _find_score_column(table: Table, request: Request) -> str | None:
-    """Return the column of scores; None if it is unclear.
+def _find_score_columns(table: Table, request: Request) -> list[str]:
+    """Return the columns of scores; empty if they are unclear.
 
-    The result is the column that the user names, or the only column of numbers with a usual name of scores.
+    These are the columns that the user names, or the only column of numbers with a usual name of scores.
     """
     if request.value is not None:
         kind, names = request.value
         if kind != "score":
             raise InputError(f"{OPTION[kind]} compares answers with a gold; name the gold file with --gold FILE")
-        if len(names) > 1:
-            raise InputError(f"--score names {len(names)} columns ({listed(names, 4)}), but a leaderboard has one "
-                             "score per item; name one, and run the command again for another")
-        return require_column(table, names[0])
+        return [require_column(table, split_direction(name, table)[0]) for name in names]
     likely = _list_measures([table]) if table.is_measures else [
         name for name in table.names if table.header and (has_role(name, "score") or is_measure(name))
         and not has_role(name, "label", "gold", "item") and _are_scores(table.cells(name))]
-    return likely[0] if len(likely) == 1 else None
+    return likely if len(likely) == 1 else []
+
+
+def split_direction(name: str, table: Table) -> tuple[str, str | None]:
+    """Split the value of `--score`, such as `cost:lower`, into the column and the better direction.
+
+    The direction is None if the value is the name of a column.
+    """
+    column, _, better = name.rpartition(":")
+    is_direction = column and better in ("higher", "lower") and table.column(name) is None
+    return (column, better) if is_direction else (name, None)
+
+
+def _choose_directions(columns: Sequence[str], request: Request, questions: Questions, table: Table) -> list[str]:
+    """Decide for each column of scores whether `higher` or `lower` scores are better.
+
+    The direction after the name of a column, as in `cost:lower`, decides. Without it, `_choose_direction` decides about
+    the only column; if there are several columns, the words of their names decide, or the user is asked later.
+
+    Raises:
+        InputError: There are several columns, and the option `better` does not say which of them it means.
+    """
+    declared = [split_direction(name, table)[1] for name in request.score] or [None]
+    if len(declared) == 1 and declared[0] is None:
+        return [_choose_direction(columns, request, questions, table, gold=str(table.document.path))]
+    if "better" in request.options and None in declared:
+        name = columns[declared.index(None)]
+        raise InputError(f"--option better={request.options['better']} does not say which of {len(columns)} columns it "
+                         f"means; write the direction after each column, as in --score {name}:lower")
+    directions = []
+    for name, better in zip(columns, declared, strict=True):
+        guesses = guess_directions(name) if better is None else {better}
+        if len(guesses) != 1:
+            questions.add(f"are higher or lower values of {name!r} better?", {
+                option("--score", f"{name}:{direction}"): f"{direction} ones, instead of --score {name}"
+                for direction in ("higher", "lower")})
+        directions.append(next(iter(guesses)) if len(guesses) == 1 else "higher")
+    return directions
+
+
+def _make_column_metrics(columns: Sequence[Sequence[str]], directions: Sequence[str], request: Request,
+                         table: Table) -> tuple[Mean, ...]:
+    """Make a metric for each column of scores, with the name of the column.
+
+    The result is empty if there is only one column whose name says nothing, such as `score`, or is not the same in all
+    files.
+    """
+    names = columns[0]
+    is_one = len(names) == 1 and len(request.score) < 2 and ":" not in "".join(request.score)
+    if is_one and (has_role(names[0], "score") or names[0].isdigit() or any(other != names for other in columns)):
+        return ()
+    mean = Mean() if request.metric is None else request.find_metric("score")
+    if not isinstance(mean, Mean):
+        raise InputError(f"--metric {request.metric} compares numbers with a gold, but there is none; remove it, or "
+                         "name the gold file with --gold FILE")
+    return tuple(Mean(low=mean.low, high=mean.high, worst=mean.worst, better="lower" if better == "lower" else "higher",
+                      column=name if table.header else f"column{name}")
+                 for name, better in zip(names, directions, strict=True))
 
 
 def _ask_about_different_columns(tables: Sequence[Table], names: Sequence[str]) -> InputError:
@@ -325,9 +399,11 @@ def _plan_long_scores(table: Table, system: str, request: Request) -> Plan:
     if {"higher", "lower"} == {better for name in metrics for better in guess_directions(name)}:
         raise table.document.error(f"column {request.by!r} mixes measures for which higher or lower values are better "
                                    f"({listed(metrics, 3)}); write a separate file for each measure")
-    better = _choose_direction([*score, *metrics], request, questions, table)
-    if score:
-        ask_about_codes(table.cells(require_column(table, score[0])), request, questions)
+    plain = [split_direction(name, table) for name in score]
+    better = {} if len(plain) > 1 or any(direction for _, direction in plain) else {
+        "better": _choose_direction([*score, *metrics], request, questions, table)}
+    for name, _ in plain:
+        ask_about_codes(table.cells(require_column(table, name)), request, questions)
     questions.raise_if_any(table.document.path, table.preview())
     refuse_summary(table, items, system)
     keys = table.keys([*items, *([request.by] if request.by else [])])
@@ -335,7 +411,7 @@ def _plan_long_scores(table: Table, system: str, request: Request) -> Plan:
     systems = [SystemFile(name, take_rows(table, rows, f"{system} {name}"))
                for name, rows in group_rows(table, system).items()]
     plan = plan_scores(systems, replace(request, item=tuple(items), score=score, options={
-        **request.options, "better": better, "unscored": request.options.get("unscored", [""])}), first)
+        **request.options, **better, "unscored": request.options.get("unscored", [""])}), first)
     return replace(plan, notes=(f"each row is one item of one system; column {system!r} names the system",))
 
 
@@ -367,6 +443,10 @@ def _plan_wide(table: Table, request: Request) -> Plan:
     flags = [name for name in columns if {cell.casefold() for cell in table.cells(name)} in _FLAGS]
     words = [name for name in columns if name not in (*numbers, *truths) and not are_texts(table.cells(name))]
     measures = [name for name in numbers if is_measure(name)]
+    if any(split_direction(name, table)[1] for name in request.score):
+        raise table.document.error("--score with a direction names a column of every system's file, but this is the "
+                                   "only file; name the files of all systems, or write --score COLUMN for each system "
+                                   "and --option better=higher")
     if request.score:
         numbers = [require_column(table, name) for name in request.score]
     elif len(measures) > 1 and 2 * len(measures) >= len(numbers) and "better" not in request.options:

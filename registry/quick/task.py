@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -14,10 +15,9 @@ from registry.items import AnswerSet, Item, Links, Tagged
 from registry.manifest.folder import TaskFolder
 from registry.manifest.naming import make_slugs, name_files, split_models
 from registry.manifest.patterns import FACTORS
-from registry.metric_names import make_metric_table
-from registry.metrics import Metric
 from registry.quick.files import find_runs
 from registry.quick.plan import Part, Plan, Request, System, get_options
+from registry.readers import Reader, Scores
 
 SEED = 1  # of random numbers; it is fixed, so that the same files give the same leaderboard
 _TESTS = {"judged": "prediction-powered"}  # kinds of values with a different default test
@@ -91,13 +91,13 @@ def identify_systems(plan: Plan, names: Mapping[str, Mapping[str, str]], *, gues
     return identities
 
 
-def task_folder(plans: Mapping[str, Plan], metric: Metric, request: Request, test: str | None, read_as: str,
-                identities: Sequence[Mapping[str, Identity]]) -> TaskFolder:
+def task_folder(plans: Mapping[str, Plan], metrics: Sequence[Mapping[str, Any]], request: Request, test: str | None,
+                read_as: str, identities: Sequence[Mapping[str, Identity]]) -> TaskFolder:
     """Make the manifest and the files of a task.
 
     Args:
         plans: The files and readers of each test set, by its name.
-        metric: The metric.
+        metrics: The tables that declare the metrics.
         request: The options of the user.
         test: The significance test; None for the default.
         read_as: Command-line options that describe how files were read, for a comment in the manifest.
@@ -115,7 +115,7 @@ def task_folder(plans: Mapping[str, Plan], metric: Metric, request: Request, tes
         documents = {plan.gold.path: plan.gold, **{system.document.path: system.document for system in plan.systems}}
         folder = f"{name}/" if has_several else ""
         places = _choose_places(plan, identity, folder)
-        options = [get_options(system.reader, plan.reader) for system in plan.systems]
+        options = [get_options(_without_columns(system.reader), plan.reader) for system in plan.systems]
         if not has_several and len(documents) > 1:
             common = _find_common_options(options)
         gold = _gold_name(plan, folder)
@@ -140,7 +140,7 @@ def task_folder(plans: Mapping[str, Plan], metric: Metric, request: Request, tes
     return TaskFolder(
         {"task": {"title": f"Made from {Path(first.gold.path).name}"}, "test_set": test_sets,
          "submission": {"missing": request.missing, **({"options": common} if common else {})},
-         "metric": [make_metric_table(metric, request.metric or "")],
+         "metric": [dict(table) for table in metrics],
          "significance": {**significance, "seed": SEED}, "submit": submits},
         files, sources, copies=copies, comments={
             "task": ("Made by `registry new`; check it before use.",),
@@ -148,8 +148,14 @@ def task_folder(plans: Mapping[str, Plan], metric: Metric, request: Request, tes
             "submission": ("Items without an answer: reject the file, count them as worst, or drop them for all "
                            "systems.",),
             "metric": (f"{'Requested' if request.metric else 'The usual one'}; `registry list metrics` lists others of "
-                       f"{metric.takes}s.",),
+                       f"{first.reader.gives}s.",),
             "significance": ("`registry list tests`; the defaults are correction = \"holm\" and alpha = 0.05.",)})
+
+
+def _without_columns(reader: Reader) -> Reader:
+    """Return a reader without the columns of scores that metrics name."""
+    return replace(reader, score=Scores.score, other_scores=()) if isinstance(
+        reader, Scores) and reader.other_scores else reader
 
 
 def _gold_name(plan: Plan, folder: str) -> str:

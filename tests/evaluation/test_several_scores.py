@@ -166,6 +166,29 @@ def test_contradictions_are_refused(change, message, registry, results):
     assert message in run(registry, results, exit_code=3).stderr
 
 
+def test_one_command_without_a_manifest(registry, results):
+    results.write()
+    pattern = results.folder / "results" / "{model}" / "{benchmark}.jsonl"
+    printed = registry("quick", pattern, "--score", "correct", "--score", "cost_usd:lower", "--score", "seconds:lower",
+                       "--format", "json")
+    for name, (column, better) in product(SETS, COLUMNS.items()):
+        scores = [row["score"] for row in printed.json if (row["test_set"], row["metric"]) == (name, column)]
+        assert scores == pytest.approx(sorted((results.values(system, name, column).mean() for system in SYSTEMS),
+                                              reverse=better == "higher"))
+
+
+@pytest.mark.parametrize("format_", ["table", "latex", "md"])
+def test_boards_are_headed_by_columns(format_, registry, results):
+    results.write()
+    pattern = results.folder / "results" / "{model}" / "{benchmark}.jsonl"
+    printed = registry("quick", pattern, "--score", "cost_usd:lower", "--score", "seconds:lower",
+                       "--format", format_).stdout.replace("\\_", "_")
+    assert "cost_usd" in printed
+    assert "seconds" in printed
+    assert "Mean" not in printed
+    assert "mean of" not in printed
+
+
 def test_test_sets_of_other_kinds_have_metrics_of_their_own(registry, tmp_path):
     (tmp_path / "gold.tsv").write_text("i1\tyes\ni2\tno\n")
     (tmp_path / "a.labels.tsv").write_text("i1\tyes\ni2\tyes\n")

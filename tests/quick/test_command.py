@@ -78,7 +78,7 @@ def test_warnings_name_no_temporary_file(registry, tmp_path):
     table.write_text("model,item,f1\n" + "".join(f"{model},{i},0.{n}\n" for model in ("x", "y")
                                                for n, i in enumerate(IDS) if (model, n) != ("y", 3)))
     told = registry("quick", table, "--missing", "drop").stderr
-    assert "1 of 24 items has no answer" in told
+    assert "1 of 24 items has no 'f1'" in told
     assert "/tmp" not in told.replace(str(tmp_path), "")
     assert "registry-" not in told
 

@@ -1,6 +1,7 @@
 """Without a gold: a file of scores for each system, or one table of all systems."""
 
 import json
+import re
 
 import pytest
 
@@ -70,7 +71,9 @@ def test_columns_of_scores_are_asked_about(layout):
     paths = layout([table(("id", "f1", "recall", "n_tokens"), IDS, HALVES, RATED, RATED)] * 2, "aspen")
     assert {"--score f1", "--score recall"} <= {*options_of(paths)}
     made = make(paths, Request(score=("recall",)))
-    assert made.folder.tables["submission"]["options"] == {"score": "recall"}
+    (metric,) = made.folder.tables["metric"]
+    assert metric["options"] == {"better": "higher", "column": "recall"}
+    assert (metric["id"], metric["title"]) == ("recall", "recall")
 
 
 def test_labels_and_texts_need_a_gold(layout):
@@ -199,7 +202,44 @@ def test_only_a_file_that_is_called_as_a_measure_has_a_direction(file, asks, tmp
     assert (told.exit_code != 0) == asks
 
 
-def test_two_columns_of_scores_need_two_commands(layout):
-    paths = layout([table(("id", "correct", "seconds"), IDS, RATED, RATED_A)] * 2, "a")
-    with pytest.raises(InputError, match=r"--score names 2 columns \(correct, seconds\)"):
-        make(paths, Request(score=("correct", "seconds"), in_order=False))
+@pytest.fixture
+def two_columns(layout):
+    return layout([table(("id", "correct", "seconds"), IDS, RATED, RATED_A)] * 2, "a")
+
+
+@pytest.mark.parametrize(("scores", "better"), [
+    (("correct", "seconds:lower"), ["higher", "lower"]), (("seconds:higher", "correct:lower"), ["higher", "lower"]),
+    (("seconds:lower",), ["lower"])])
+def test_each_column_of_scores_has_a_direction(scores, better, two_columns):
+    made = make(two_columns, Request(score=scores))
+    assert [(metric["options"]["column"], metric["options"]["better"]) for metric in made.folder.tables["metric"]] == [
+        (score.partition(":")[0], direction) for score, direction in zip(scores, better, strict=True)]
+    assert make(two_columns, Request(score=tuple(re.findall(r"--score (\S+)", made.read_as)))) == made
+
+
+def test_an_unknown_direction_is_asked_for(two_columns):
+    with pytest.raises(QuestionError, match="are higher or lower values of 'seconds' better") as question:
+        make(two_columns, Request(score=("correct", "seconds")))
+    assert question.value.options == ("--score seconds:higher", "--score seconds:lower")
+
+
+def test_one_direction_for_two_columns_is_refused(two_columns):
+    with pytest.raises(InputError, match="--option better=lower does not say which of 2 columns it means; write the "
+                                         "direction after each column, as in --score correct:lower"):
+        make(two_columns, Request(score=("correct", "seconds"), options={"better": "lower"}))
+
+
+def test_a_direction_needs_a_file_of_each_system(two_columns):
+    with pytest.raises(InputError, match="this is the only file; name the files of all systems"):
+        make(two_columns[:1], Request(score=("seconds:lower",)))
+
+
+def test_a_metric_of_a_gold_scores_no_columns(two_columns):
+    with pytest.raises(InputError, match="--metric Pearson compares numbers with a gold, but there is none"):
+        make(two_columns, Request(score=("correct", "seconds:lower"), metric="Pearson"))
+
+
+def test_a_long_table_has_several_scores(layout):
+    rows = "".join(f"{model},q{n},{(n + add) % 2},{n / 8 + add}\n" for add, model in enumerate("xy") for n in range(8))
+    made = make(layout([f"model,id,correct,price\n{rows}"]), Request(score=("correct", "price:lower")))
+    assert [metric["id"] for metric in made.folder.tables["metric"]] == ["correct", "price"]
