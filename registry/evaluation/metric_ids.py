@@ -1,4 +1,4 @@
-"""The metric of a task that a user means."""
+"""The metrics of tasks and test sets, and the metric that a user means."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection
 
+from registry.manifest import decode_manifest
 from registry.metric_names import match_alias
 from registry.store import catalog
-from registry.store.catalog import TaskRow
+from registry.store.catalog import DeclaredMetric, TaskRow
 
 
 def choose_alias(connection: Connection, tasks: Sequence[TaskRow], name: str | None) -> str | None:
@@ -25,3 +26,9 @@ def choose_alias(connection: Connection, tasks: Sequence[TaskRow], name: str | N
     """
     declared = {m.alias: m.name for task in tasks for m in catalog.task_metrics(connection, task.task_id)}
     return None if name is None else match_alias(name, declared)
+
+
+def load_metrics(connection: Connection, task_row: TaskRow, test_set: str) -> list[DeclaredMetric]:
+    """Return the database rows of the metrics that score the systems of a test set."""
+    aliases = {spec.id for spec in decode_manifest(task_row.manifest).get_metrics(test_set)}
+    return [row for row in catalog.task_metrics(connection, task_row.task_id) if row.alias in aliases]

@@ -9,7 +9,6 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-from sqlalchemy import Connection
 
 from registry.errors import InputError, ManifestError, UnknownNameError, add_keys, combine_errors
 from registry.evaluation.matrices import Counts, build_matrix
@@ -22,8 +21,6 @@ from registry.readers import READERS, Document, Reader, Scores
 from registry.significance import CORRECTIONS, OVERALL_TESTS, TESTS, Matrix, OverallTest, PairTest
 from registry.significance.base import Unit
 from registry.significance.multiple import STEP_DOWN
-from registry.store import catalog
-from registry.store.catalog import DeclaredMetric, TaskRow
 from registry.values import build, get_name, parse
 
 Load = Callable[[Path, Path | None], Document]
@@ -159,12 +156,6 @@ def resolve(manifest: Manifest, path: Path, folder: Path | None = None) -> Resol
     if errors:
         raise add_keys(errors, path)
     return ResolvedTask(manifest, Root(folder or path.parent, path), metrics, readers)
-
-
-def load_metrics(connection: Connection, task_row: TaskRow, test_set: str) -> list[DeclaredMetric]:
-    """Return the database rows of the metrics that score the systems of a test set."""
-    aliases = {spec.id for spec in decode_manifest(task_row.manifest).get_metrics(test_set)}
-    return [row for row in catalog.task_metrics(connection, task_row.task_id) if row.alias in aliases]
 
 
 def _load_plugins(manifest: Manifest, path: Path) -> tuple[dict[str, type[Reader]], dict[str, type[Metric]]]:

@@ -99,7 +99,7 @@ def test_boards_of_ir_measures(folder, registry, monkeypatch):
 def test_a_single_measure_needs_no_option(folder):
     path = folder({f"{system}.txt": "".join(f"map\t{topic}\t0.5\n" for topic in TOPICS) for system in SYSTEMS})
     made = make([path / f"{system}.txt" for system in SYSTEMS], Request())
-    assert made.read_as == "--item item --score map --metric Mean"
+    assert made.read_as == "--item item --score map:higher"
 
 
 @pytest.mark.parametrize(("text", "error"), [

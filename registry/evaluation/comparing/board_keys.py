@@ -17,7 +17,8 @@ from registry.errors import MismatchError
 from registry.evaluation.comparing.directions import OBSERVED, has_one_sided
 from registry.evaluation.comparing.leaderboard_key import LeaderboardKey
 from registry.evaluation.comparing.settings import Request
-from registry.evaluation.resolve import choose_unit, load_metrics
+from registry.evaluation.metric_ids import load_metrics
+from registry.evaluation.resolve import choose_unit
 from registry.identity import digest_json, salt_digest
 from registry.manifest import update_significance
 from registry.manifest.fields import is_in_family

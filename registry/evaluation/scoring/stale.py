@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, text
 
-from registry.evaluation.resolve import load_metrics
+from registry.evaluation.metric_ids import load_metrics
 from registry.evaluation.scorers import describe_difference, describe_scorer, load_scorers
 from registry.metrics import METRICS
 from registry.store import catalog
