@@ -249,7 +249,8 @@ def ask_about_span_rows(table: Table) -> None:
                         {f"--as spans {' '.join(options)}": "each row is a span"}, table.document.path)
 
 
-def refuse_summary(table: Table, items: Sequence[str], system: str | None = None) -> None:
+def refuse_summary(table: Table, items: Sequence[str], system: str | None = None,
+                   others: Sequence[Table] = ()) -> None:
     """Check that no row of a table is a summary: means or sums of other rows.
 
     Such a row is called `mean` or the like, or is the last row and has no name, or its numbers are the means or sums.
@@ -258,11 +259,13 @@ def refuse_summary(table: Table, items: Sequence[str], system: str | None = None
         table: The table.
         items: The columns that identify the items.
         system: The column with the name of the system; None if rows do not belong to single systems.
+        others: The tables of other systems. If numbers alone show that a row is a summary, all tables must have one,
+            because the score of an item may equal the mean of the others by chance.
 
     Raises:
         InputError: There is such a row.
     """
-    values = [name for name in table.names if name not in (*items, system) and are_numbers(table.cells(name))]
+    values = _list_number_columns(table, (*items, system))
     last = table.keys(items)[-1].strip() if items and table.rows else "-"
     if not last and sum(not key.strip() for key in table.keys(items)) == 1:
         raise table.document.error("the last row has no item name, so it may be a row of means or sums; remove the row",
@@ -280,11 +283,17 @@ def refuse_summary(table: Table, items: Sequence[str], system: str | None = None
     for n, name in enumerate(table.cells(system) if system else [""] * len(table.rows)):
         groups.setdefault(name, []).append(n)
     for place, index in (("first", 0), ("last", -1)):
-        if all(len(rows) > _FEW and _is_summary(table, values, rows, rows[index]) for rows in groups.values()):
+        if all(len(rows) > _FEW and _is_summary(table, values, rows, rows[index]) for rows in groups.values()) and all(
+                _is_summary(other, _list_number_columns(other, items), rows, rows[index])
+                for other in others for rows in [range(len(other.rows))]):
             row = groups[next(iter(groups))][index]
             raise table.document.error(f"the {place} row{' of each system' * bool(system)} seems to be a summary, "
                                        "because its numbers are the means or sums of all other rows; remove the row",
                                        table.lines[row])
+
+
+def _list_number_columns(table: Table, other: Sequence[str | None]) -> list[str]:
+    return [name for name in table.names if name not in other and are_numbers(table.cells(name))]
 
 
 def _is_summary(table: Table, names: Sequence[str], rows: Sequence[int], row: int) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -15,9 +16,10 @@ from registry.manifest.patterns import CAPTURES, FACTORS, assign_names, find_mat
 from registry.quick.plan import QuestionError, option
 
 GOLD_NAME = re.compile(r"(?<![a-z])(gold|truth|references?|ref|keys?|qrels?|labels|solution|test)(?![a-z])", re.I)
+_FEW_VALUES, _MOST_PATTERNS = 3, 6  # of a part of paths; in a message
 _NO_OUTPUT = (".md", ".py", ".toml", ".xml", ".html", ".pdf", ".duckdb", ".lock", ".sh", ".rst", ".log")
-_SAID = ("preds?|predictions?|outputs?|results?|hyps?|hypothes[ei]s|answers?|responses?|generations?|submissions?|"
-         "scores?|samples")  # words that say what a file is, not whose
+_SAID = ("preds?|predictions?|outputs?|results?|hyps?|hypothes[ei]s|answers?|responses?|generations?|submit|"
+         "submissions?|scores?|samples")  # words that say what a file is, not whose
 _SAID_LAST = re.compile(rf"[_-]({_SAID})$", re.I)
 _SAID_FIRST = re.compile(rf"^({_SAID})[_-](?!\d+$)", re.I)
 _RUN = re.compile(r"(.*?)[._/-]?(?:seed|run|fold)[._-]?([0-9]+)", re.I)
@@ -197,6 +199,14 @@ def _list_folder(folder: Path, gold: Path | None) -> tuple[list[Path], list[str]
     folders = [team for team in _folders(folder) if any(True for leaf in _leaves(team) for _ in _outputs(leaf))]
     if not folders:
         systems = [path for path in files if path.suffix not in _NO_OUTPUT]
+        if not systems and (patterns := _suggest_patterns(folder)):
+            raise QuestionError("the files are in deeper folders. Name them with a pattern, such as:", patterns,
+                                str(folder))
+        if twins := _find_twins(systems):
+            first, second = twins
+            raise QuestionError(f"{first.name} and {second.name} differ only in their endings. Name the files of one "
+                                "ending with a pattern:", {f"'{folder}/{{system}}{path.suffix}'": "" for path in twins},
+                                str(folder))
         left_out = [path.name for path in (*files, *_folders(folder)) if path not in systems]
         if not systems and files:
             raise QuestionError(f"the folder has no file of a system: {listed(left_out, 5)} have other endings. If "
@@ -219,13 +229,14 @@ def _choose_team_files(folder: Path, teams: Sequence[Path], gold: Path | None,
     leaves = [leaf for team in teams for leaf in _leaves(team)]
     files = {leaf: _outputs(leaf) for leaf in leaves}
     if all(len(paths) == 1 for paths in files.values()):
-        return [path for paths in files.values() for path in paths], notes
+        return [path for paths in files.values() for path in paths], [*notes, *_describe_deeper_files(leaves)]
     shared = sorted(set.intersection(*({path.name for path in paths} for paths in files.values())))
     candidates = [name for name in shared if gold is not None and Path(name).suffix == gold.suffix] or shared
     if len(candidates) == 1:
         unread = sorted({path.name for paths in files.values() for path in paths} - {*candidates})
         return [leaf / candidates[0] for leaf in leaves], [
-            *notes, f"not read in the folders of {folder}: {listed(unread, 5)}"]
+            *notes, *([f"not read in the folders of {folder}: {listed(unread, 5)}"] if unread else []),
+            *_describe_deeper_files(leaves)]
     leaf, paths = next((leaf, paths) for leaf, paths in files.items() if len(paths) != 1)
     pattern = f"{folder}/{{team}}/" + ("{system}/" if leaf.parent != folder else "")
     patterns = {f"'{pattern}{name}'": "this file of each folder"
@@ -239,6 +250,63 @@ def _choose_team_files(folder: Path, teams: Sequence[Path], gold: Path | None,
     raise QuestionError(f"{leaf} has {counted(len(paths), 'file')}; expected one file in each folder. If each file is "
                         "a document, join the files in the same order (cat FOLDER/* > FILE). Otherwise name a pattern:",
                         patterns, str(folder))
+
+
+def _describe_deeper_files(leaves: Sequence[Path]) -> list[str]:
+    """Return a note about files in subfolders of folders that have a system's file; [] if there are none."""
+    files = [path for leaf in leaves for folder in _folders(leaf) for path in folder.rglob("*") if path.is_file()]
+    return [f"not read: {counted(len(files), 'file')} in deeper folders, such as {min(files)}; name such files with a "
+            f"pattern: '{leaves[0].parent}/{{system}}/{min(files).relative_to(leaves[0])}'"] if files and min(
+                files).is_relative_to(leaves[0]) else []
+
+
+def _find_twins(files: Sequence[Path]) -> tuple[Path, Path] | None:
+    """Find two files whose names differ only in their endings."""
+    stems: dict[str, Path] = {}
+    for path in files:
+        if (first := stems.setdefault(path.stem, path)) is not path:
+            return first, path
+    return None
+
+
+def _suggest_patterns(folder: Path) -> dict[str, str]:
+    """Return patterns of the files in deep subfolders, with the benchmarks that each pattern finds."""
+    rows: dict[tuple[int, str], list[tuple[str, ...]]] = {}
+    for path in sorted(folder.rglob("*")):
+        parts = path.relative_to(folder).parts
+        if path.is_file() and path.suffix not in _NO_OUTPUT and all(map(_is_visible, parts)):
+            rows.setdefault((len(parts), path.suffix), []).append((*parts[:-1], path.name.removesuffix(path.suffix)))
+    patterns: dict[str, str] = {}
+    for (_, suffix), paths in sorted(rows.items(), key=lambda item: -len(item[1])):
+        patterns |= {f"'{folder}/{pattern}{suffix}'": names for pattern, names in _vary_paths(paths).items()}
+    return dict(list(patterns.items())[:_MOST_PATTERNS])
+
+
+def _vary_paths(paths: Sequence[tuple[str, ...]]) -> dict[str, str]:
+    """Return patterns of paths that have the same number of parts.
+
+    The first part in which paths differ is the system. Another such part is the benchmark; if there are several, there
+    is a pattern for each choice. Parts that depend on another one are `*`.
+    """
+    columns = [list(column) for column in zip(*paths, strict=True)]
+    system, *others = [n for n, column in enumerate(columns) if len({*column}) > 1] or [len(columns) - 1]
+    free: list[int] = []
+    for n in others:
+        if not any(_determines(columns[m], columns[n]) for m in (system, *free)):
+            free.append(n)
+    choices = [[column[0]] for column in columns]
+    for n in others:
+        values = sorted({*columns[n]})
+        choices[n] = values if n in free and len(values) <= _FEW_VALUES else ["*"]
+    choices[system] = ["{system}"]
+    if not free:
+        return {"/".join(parts): "" for parts in product(*choices)}
+    return {"/".join((*parts[:n], "{benchmark}", *parts[n + 1:])): f"benchmarks {listed(sorted({*columns[n]}), 3)}"
+            for n in free for parts in product(*choices)}
+
+
+def _determines(given: Sequence[str], other: Sequence[str]) -> bool:
+    return len({*zip(given, other, strict=True)}) == len({*given})
 
 
 def _is_visible(name: str) -> bool:

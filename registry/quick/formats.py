@@ -10,10 +10,10 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
-from registry.column_names import find_columns
+from registry.column_names import find_columns, has_role
 from registry.errors import InputError, listed
 from registry.items import Answer, Item
 from registry.quick.plan import (
@@ -47,6 +47,7 @@ _LOOKED_AT = 1000  # lines of a file that are inspected
 _SHOWN = 60  # characters of a line
 _TAGS = 0.98  # minimum share of valid tags in a column of tags; readers report the other cells
 _SAME_TOKENS = 0.8  # minimum share of tokens that equal the gold's, if other tokens are allowed
+_SENTENCE_END = "EndOfSentence"  # in a cell of the last token, as in files of HIPE
 _SCHEMES = ("iob2", "iob1", "bioes", "bilou")
 PLACES = (("start", "end"), ("begin", "end"), ("start_offset", "end_offset"), ("start_char", "end_char"),
            ("startOffset", "endOffset"), ("from", "to"))
@@ -193,6 +194,24 @@ class _TagLayout:
         return {"separator": self.separator, **columns, **self.extras}
 
 
+def _find_marks(lines: Sequence[str], names: Sequence[str], rows: Sequence[Sequence[str]]) -> dict[str, Any]:
+    """Return options for comments between tokens, and for marks of documents and sentence ends, as in files of HIPE.
+
+    Args:
+        lines: The lines of the file.
+        names: The names of the columns.
+        rows: The cells of the tokens.
+    """
+    if not any(line.startswith("#") and before[:1].strip("#") for before, line in pairwise(lines)):
+        return {}
+    keys = Counter(line.strip("# ").partition("=")[0].strip() for line in lines if line.startswith("#") and "=" in line)
+    document = next((key for key, times in keys.items() if times > 1 and has_role(key.rpartition(":")[2], "document")),
+                    "")
+    end = next((name for n, name in enumerate(names) if any(_SENTENCE_END in row[n].split("|") for row in rows)), "")
+    return {"comments": "anywhere", **({"document": document} if document else {}),
+            **({"sentence_end": [end, _SENTENCE_END]} if end else {})}
+
+
 def _find_tag_layout(document: Document) -> _TagLayout | None:
     """Find the columns of tokens and tags in a file, such as `Ada B-PER` on a line.
 
@@ -221,7 +240,7 @@ def _find_tag_layout(document: Document) -> _TagLayout | None:
             docstart = any(row[0].startswith("-DOCSTART-") for row in rows)
             return _TagLayout(separator, width, token, tags, {
                 **({"comment": "#"} if comments else {}), **({"docstart": "-DOCSTART-"} if docstart else {}),
-                **repair_option(document)}, names)
+                **(_find_marks(lines, names, even) if comments else {}), **repair_option(document)}, names)
     return None
 
 

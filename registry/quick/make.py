@@ -126,7 +126,12 @@ def make(paths: Sequence[Path], request: Request, test: str | None = None, *, sk
     plans: dict[str, Plan] = {}
     for benchmark, path in golds.items():
         systems = [named for named in files.systems if named.test_set in ("", benchmark)]
-        plan = _plan_test_set(path, systems, request, trial)
+        try:
+            plan = _plan_test_set(path, systems, request, trial)
+        except QuestionError as question:  # the user may mean a file that was not read
+            unread = [note for note in files.notes if note.startswith("not read")]
+            question.excerpt = "\n".join([question.excerpt, *unread])
+            raise
         prefix = f"{benchmark}-" if len(golds) > 1 else ""
         plans |= {benchmark: plan} if request.by is None else {
             f"{prefix}{value}": part for value, part in split_plan(plan, request.by, request).items()}

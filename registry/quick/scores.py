@@ -71,7 +71,9 @@ def plan_scores(systems: Sequence[SystemFile], request: Request, items_of: Docum
     """
     tables = read_all([file.document for file in systems], request)
     if tables is None:
-        raise _ask_for_gold("which file is the gold?", "", systems)
+        unread = next(file.document.path for file in systems if read_table(file.document, request.options) is None)
+        raise _ask_for_gold(f"{unread} has no row for each item; write its scores as rows of item and score. Or, if "
+                            "the files have answers, which file is the gold?", "", systems)
     runs = split_runs(systems, [request.item or find_item_columns(table) for table in tables], request)
     if len(runs) > len(systems):
         systems, tables = runs, read_all([file.document for file in runs], request) or []
@@ -98,7 +100,7 @@ def plan_scores(systems: Sequence[SystemFile], request: Request, items_of: Docum
             raise table.document.error(f"the file has no column {', '.join(map(repr, items))}, but "
                                        f"{first.document.path} "
                                        f"has; columns: {table.preview()}")
-        refuse_summary(table, items)
+        refuse_summary(table, items, others=tables)
     if not items and len({len(table.rows) for table in tables}) > 1:
         raise first.document.error("the files have different numbers of rows and no item names, so their rows cannot "
                                    "be matched; name the column of item names with --item COLUMN")

@@ -345,6 +345,9 @@ def _is_nested(members: Sequence[tuple[int, str | None, Any]]) -> bool:
 def _objects(document: Document, rows: Sequence[tuple[int, dict[str, Any]]], form: Mapping[str, Any], *,
              names_items: bool = False) -> Table | None:
     flat = [dict(_members(row, _DEPTH)) for _, row in rows]
+    for name in [name for name, value in (flat[0] if flat else {}).items() if isinstance(value, list)]:
+        if all(_is_one_number(row.get(name)) for row in flat):
+            flat = [{**row, f"{name}.0": row[name][0]} for row in flat]
     lists = dict.fromkeys(name for row in flat for name, value in row.items() if isinstance(value, list))
     nested = {name: [row.get(name) for row in flat] for name in lists}
     names = dict.fromkeys(name for row in flat for name, value in row.items()
@@ -354,6 +357,10 @@ def _objects(document: Document, rows: Sequence[tuple[int, dict[str, Any]]], for
     cells = [[_cell(row.get(name)) for name in names] for row in flat]
     return Table(document, tuple(names), cells, [line for line, _ in rows], form, header=True,
                  names_items=names_items, nested=nested)
+
+
+def _is_one_number(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 1 and isinstance(value[0], int | float)
 
 
 def _members(entry: Mapping[str, Any], depth: int, path: str = "") -> Iterator[tuple[str, Any]]:
