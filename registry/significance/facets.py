@@ -38,7 +38,7 @@ class FacetContrasts:
 
     Attributes:
         units: Number of units with items in the facet, [facets].
-        effective: Effective number of these units, [facets].
+        effective: Effective sample size of the facet, [facets].
         inside, outside: Differences in the facet, and in the rest, [facets, pairs].
         errors: Standard errors of the contrasts, [facets, pairs].
         low, high: Simultaneous confidence interval of the contrast, [facets, pairs]; nan if there is none.
@@ -60,7 +60,7 @@ class FacetContrasts:
 def compare_facets(matrix: Matrix, members: Flags, pairs: Pairs, settings: Settings) -> FacetContrasts:
     """Compare the differences of pairs of systems in each facet with those in the rest.
 
-    A contrast has no interval if the facet or the rest has fewer than 50 effective units, or fewer than 10 units in
+    A contrast has no interval if the facet or the rest has an effective sample size below 50, or fewer than 10 units in
     which the systems differ.
 
     Args:
@@ -103,7 +103,7 @@ class _Part:
 
     Attributes:
         matrix: Statistics of these items, in the form of `Matrix.by_unit`.
-        effective: Effective number of units.
+        effective: Effective sample size.
         differences: Differences of the pairs of systems, [pairs].
         sizes: Sums of the absolute scores of both systems, [pairs].
         discordant: Number of units in which the two systems differ, [pairs].
@@ -135,7 +135,7 @@ class _Part:
 def _explain_refusal(facet: _Part, rest: _Part, pair: int) -> str:
     for name, part in (("the facet", facet), ("the rest", rest)):
         if not part.effective >= MIN_UNITS:
-            return f"{name} has fewer than {MIN_UNITS} effective units"
+            return f"the effective sample size of {name} is {part.effective:.1f}, below {MIN_UNITS}"
         if not (np.isfinite(part.differences[pair]) and np.isfinite(part.influences[:, pair]).all()):
             return f"a score is undefined in {name}"
         if part.discordant[pair] < MIN_DISCORDANT:

@@ -40,6 +40,7 @@ from registry.studies.study import (
 from registry.studies.suites import warn_by_set
 
 _MOST_NAMED = 4  # contrasts in a sentence
+_MOST_INFLUENCES = 2**27  # influences of units on contrasts, of 1 GB
 
 
 class Facets(BoardStudy):
@@ -48,9 +49,9 @@ class Facets(BoardStudy):
     A facet is the items with one value of an attribute, such as a genre. For each pair of systems and each facet, the
     table `facets` has the difference in the facet, the difference in all other items, and the first minus the second,
     with a confidence interval and an adjusted p-value. The intervals of all facets and pairs hold simultaneously. Both
-    the facet and the rest need 50 effective units, and 10 units in which the systems differ. The table `pairs` says
-    whether the better system on the board is better in every facet: it is if the one-sided test of each single facet,
-    by the test of the task, is significant at alpha.
+    the facet and the rest need an effective sample size of 50, and 10 units in which the systems differ. The table
+    `pairs` says whether the better system on the board is better in every facet: it is if the one-sided test of each
+    single facet, by the test of the task, is significant at alpha.
     """
 
     name: ClassVar[str] = "facets"
@@ -113,6 +114,9 @@ class Facets(BoardStudy):
             raise InputError(f"{test!r} always tests the direction of the observed gain; use --test permutation")
         values, members = self._split_values(case)
         pairs = list(combinations(range(len(case.board.members)), 2))
+        if len(values) * len(pairs) * matrix.n_units > _MOST_INFLUENCES:
+            raise InputError(f"{len(pairs)} pairs in {len(values)} facets of {matrix.n_units} units need too much "
+                             "memory; select systems by --system NAME, at least twice")
         matrices = [matrix.select_items(np.flatnonzero(flags)).by_unit for flags in members]
         settings = replace(case.settings, alternative="greater")
 
@@ -191,7 +195,7 @@ def _make_rows(contrasts: FacetContrasts, p_better: Sequence[Sequence[float | No
     for facet, value in enumerate(values):
         inside, outside = float(contrasts.inside[facet, n]), float(contrasts.outside[facet, n])
         yield {"system_a": names[pair[0]], "system_b": names[pair[1]], "attribute": attribute, "value": value,
-               "units": int(contrasts.units[facet]), "effective": float(contrasts.effective[facet]),
+               "units": int(contrasts.units[facet]), "effective_sample_size": float(contrasts.effective[facet]),
                "in_facet": inside, "in_rest": outside, "facet_minus_rest": inside - outside,
                "low": float(contrasts.low[facet, n]), "high": float(contrasts.high[facet, n]),
                "p_adjusted": float(contrasts.p_values[facet, n]), "p_better": p_better[facet][n],

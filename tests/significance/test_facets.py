@@ -8,6 +8,7 @@ import pytest
 from registry.significance import Settings, StatisticMatrix
 from registry.significance.facets import compare_facets
 from tests.significance.matrices import matrix, of_labels
+from tests.significance.pair_matrices import pair_matrix
 from tests.validity.facets import (
     POPULATIONS,
     accuracy_of,
@@ -51,6 +52,25 @@ def test_errors_are_those_of_recomputed_scores(population):
         assert found.inside[facet, 0] - found.outside[facet, 0] == pytest.approx(observed)
         values = [contrast(population, statistics[items], inside) for items in resamples]
         assert found.errors[facet, 0] == pytest.approx(np.std(values), rel=0.06)
+
+
+def test_errors_of_correlations_are_those_of_recomputed_ones():
+    """By numpy's Pearson correlation over bootstrap resamples within facets, to 6 %."""
+    rng = np.random.default_rng(4)
+    gold, facets = rng.standard_normal(240), np.repeat([0, 1], [100, 140])
+    predictions = gold[:, None] + rng.standard_normal((240, 2)) * (0.8, 1.1)
+    found = compare_facets(pair_matrix(predictions, gold), members_of(facets), PAIR, Settings(resamples=99))
+
+    def correlate(items):
+        a, b = np.corrcoef(np.column_stack([predictions[items], gold[items]]).T)[2, :2]
+        return a - b
+
+    values = []
+    for _ in range(2000):
+        items = draw_within(rng, facets)
+        values.append(correlate(items[:100]) - correlate(items[100:]))
+    assert found.inside[0, 0] == pytest.approx(correlate(slice(100)))
+    assert found.errors[:, 0] == pytest.approx([np.std(values)] * 2, rel=0.06)
 
 
 def test_errors_of_means_are_exact():
@@ -146,7 +166,8 @@ def test_small_facets_have_a_reason_instead_of_an_interval():
     found = compare_facets(of_labels(right), members_of(np.repeat([0, 1, 2, 3], [49, 51, 100, 100])), PAIR,
                            Settings(resamples=99))
     assert [row[0] for row in found.reasons] == [
-        "the facet has fewer than 50 effective units", "", "the systems differ in fewer than 10 units of the facet", ""]
+        "the effective sample size of the facet is 49.0, below 50", "",
+        "the systems differ in fewer than 10 units of the facet", ""]
     assert np.isnan(found.low[:, 0]).tolist() == np.isnan(found.p_values[:, 0]).tolist() == [True, False, True, False]
 
 

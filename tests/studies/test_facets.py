@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from registry.studies import facets
+
 RNG = np.random.default_rng(12)
 DOMAINS = ["news"] * 90 + ["blog"] * 80 + ["law"] * 70
 ACCURACIES = np.where(np.array(DOMAINS)[:, None] == "news", (0.95, 0.5, 0.5), 0.7)
@@ -113,11 +115,20 @@ def test_facets_of_the_manifest_are_the_default(task, scored, registry):
     scored(task)
     by_unit = {unit: registry("study", "facets", "small", "--unit", unit, "--format", "json").json
                for unit in ("item", "cluster")}
-    few = "the facet has fewer than 50 effective units"
+    few = "the effective sample size of the facet is 1.0, below 50"
     for unit, (units, reason) in {"item": (120, ""), "cluster": (1, few)}.items():
         rows = {(row["attribute"], row["units"], row["reason"]) for row in by_unit[unit]}
         assert rows == {("document", units, reason)}
         assert {row["p_adjusted"] is None for row in by_unit[unit]} == {unit == "cluster"}
+
+
+def test_too_many_contrasts_are_refused_before_the_work(board, registry, monkeypatch):
+    board()
+    monkeypatch.setattr(facets, "_MOST_INFLUENCES", 3 * 3 * 240 - 1)
+    refused = registry("study", "facets", "t", "--attribute", "domain", exit_code=None)
+    assert refused.exit_code
+    assert "3 pairs in 3 facets of 240 units need too much memory; select systems by --system NAME" in refused.stderr
+    study(registry, "--attribute", "domain", "--system", "birch", "--system", "aspen")
 
 
 @pytest.mark.parametrize(("options", "message"), [
