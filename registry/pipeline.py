@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
+from registry.boards.averages import make_average_leaderboard
 from registry.boards.leaderboard import Leaderboard
 from registry.boards.load import ALL_PAIRS, BOARD_PAIRS, explain_no_boards, load_leaderboards
 from registry.boards.pairs import add_details
@@ -36,6 +37,9 @@ from registry.store.database import Database
 from registry.store.embargoes import find_hidden, note_hidden
 from registry.store.log import Journal, now
 from registry.store.session import Session, compute, writing
+from registry.studies.run import Archive, plan_studies
+from registry.studies.study import Choice
+from registry.studies.suites import Macro, load_macro_boards
 
 _ABOUT_SCORES = ("label", "gold", "copy")  # categories of messages that reveal how good a submission is
 
@@ -109,7 +113,7 @@ class TaskPlace(NamedTuple):
 
 
 def evaluate_task(task_folder: TaskFolder, task: str, journal: Journal, execution: Execution, report: Report,
-                  place: TaskPlace | None = None) -> Evaluation:
+                  place: TaskPlace | None = None, *, averages: bool = False) -> Evaluation:
     """Write the manifest and files of a task into a folder, and evaluate the task.
 
     Args:
@@ -119,6 +123,7 @@ def evaluate_task(task_folder: TaskFolder, task: str, journal: Journal, executio
         execution: Threads, processes and memory for the computations.
         report: Function that is called with each message.
         place: Folder and registry to write. None means a temporary folder and registry, which are removed at the end.
+        averages: Whether to add a leaderboard of average scores over the test sets for each metric.
 
     Raises:
         InputError: The manifest or a file is invalid. The message shows the path of the user's file, not of a copy.
@@ -134,7 +139,19 @@ def evaluate_task(task_folder: TaskFolder, task: str, journal: Journal, executio
             return ingest
 
         job = Job(database, journal, execution, report, ALL_PAIRS, details=True)
-        return evaluate(job, ingest_manifest, create=True)
+        result = evaluate(job, ingest_manifest, create=True)
+        return result._replace(boards=[*result.boards, *_load_averages(job, result)]) if averages else result
+
+
+def _load_averages(job: Job, result: Evaluation) -> Iterator[Leaderboard]:
+    """Compute average scores over the test sets as leaderboards, one for each metric and track."""
+    with job.database.reading() as connection:
+        studies = plan_studies(connection, Macro(), Choice(result.task), execution=job.execution)
+    archive = Archive(job.database, job.journal, print_warning=lambda warning: job.report(f"warning: {warning}"))
+    for average in load_macro_boards(studies, archive):
+        boards = [board for board in result.boards if board.facet is None and (board.metric, board.track) == (
+            average.metric, average.track)]
+        yield make_average_leaderboard(average, boards)
 
 
 @contextmanager

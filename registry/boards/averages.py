@@ -8,7 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from registry.boards.leaderboard import Decisions, Leaderboard, Standing, make_display_names
+from registry.boards.results import describe_result
 from registry.errors import counted
+from registry.significance import CORRECTIONS
 from registry.significance.ranks import assign_letters, find_groups
 from registry.studies.suites import MacroBoard
 
@@ -30,8 +32,9 @@ def make_average_leaderboard(averages: MacroBoard, boards: Sequence[Leaderboard]
     decisions = Decisions(a, b, {key: _make_column([row[key] for row in averages.pairs])
                                  for key in (averages.pairs[0] if averages.pairs else {"significant": None})})
     ranked = [place for place, average in enumerate(averages.averages) if average.rank is not None]
-    differs = np.zeros((len(places), len(places)), dtype=bool)
-    differs[a, b] = differs[b, a] = decisions.significant
+    wins = np.zeros((len(places), len(places)), dtype=bool)
+    wins[a, b] = decisions.significant
+    differs = wins | wins.T
     groups = find_groups(differs[np.ix_(ranked, ranked)])
     letters = dict(zip(ranked, assign_letters(groups, len(ranked)) if averages.pairs else [""] * len(ranked),
                        strict=True))
@@ -39,16 +42,33 @@ def make_average_leaderboard(averages: MacroBoard, boards: Sequence[Leaderboard]
         Standing(rank=average.rank, rank_low=average.rank_low, rank_high=average.rank_high, cluster=average.cluster,
                  system=system.system, display_name=name, team=system.team, submission=f"{average.system}@1",
                  kind=system.kind, late=system.late, score=average.score, ci_low=average.ci_low,
-                 ci_high=average.ci_high, letters=letters.get(place, ""))
+                 ci_high=average.ci_high, letters=letters.get(place, ""), wins=int(wins[place].sum()),
+                 losses=int(wins[:, place].sum()))
         for place, (average, system, name) in enumerate(zip(averages.averages, systems, names, strict=True)))
     comparison = example.comparison._replace(
         test=averages.test, correction=averages.correction, alpha=averages.alpha, n_systems=len(standings),
         family_size=len(averages.pairs))
     title = f"{example.metric_label}, average of {counted(len(averages.test_sets), 'test set')}"
-    return replace(example, test_set="average", facet=None, comparison=comparison, standings=standings, ranks="range",
-                   decisions=decisions, groups=tuple(tuple(ranked[n] for n in group) for group in groups),
-                   statements=(), outdated=(), rank_warnings=(), declared_title=title, signature="", result="",
-                   details=())
+    board = replace(example, test_set="average", facet=None, comparison=comparison, standings=standings, ranks="range",
+                    decisions=decisions, groups=tuple(tuple(ranked[n] for n in group) for group in groups),
+                    statements=(), outdated=(), rank_warnings=(), declared_title=title, signature=averages.signature,
+                    result="", details=())
+    basis = f"Scores are {describe_average(averages)}."
+    return replace(board, result=describe_result(board) if averages.pairs else "", details=(basis,))
+
+
+def describe_average(averages: MacroBoard) -> str:
+    """Describe averages over test sets, their intervals and their tests, as part of a sentence."""
+    tests = f"not tested: {averages.untested}" if averages.untested else describe_tests(
+        averages.correction, len(averages.pairs), f"{averages.test} of units within each")
+    return (f"the mean over the test sets {', '.join(averages.test_sets)}, for systems that took part in all of them, "
+            f"with percentile intervals of units resampled within each; {tests}")
+
+
+def describe_tests(correction: str, n_pairs: int, test: str) -> str:
+    """Describe the correction and the test of a leaderboard, as part of a sentence."""
+    corrected = "not corrected" if correction == "none" else CORRECTIONS[correction].title
+    return f"{corrected} over {counted(n_pairs, 'pair')}, {test}"
 
 
 def _make_column(values: Sequence[object]) -> np.ma.MaskedArray[tuple[int], np.dtype[np.object_]]:

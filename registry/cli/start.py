@@ -87,6 +87,8 @@ def quick(
     test: Test = None, runs: Runs = None,
     keep: Annotated[str | None, typer.Option("--keep", metavar="TASK", help=(
         "Write the task into a folder of this name, and store it in the registry. Default: store nothing."))] = None,
+    average: Annotated[bool, typer.Option("--average", help=(
+        "Also print average scores over the test sets, such as benchmarks, with a test of every pair."))] = False,
     all_notes: AllNotes = False,
     db: Db = None, format_: OutputFormat = None, workers: Workers = None, cluster: Cluster = None,
     memory: Memory = None, actor: Actor = None, wait: Wait = 60, quiet: Quiet = False,
@@ -112,15 +114,18 @@ def quick(
                       inputs=dict(made.folder.sources), actor=choose_actor(actor))
     kept = None if keep is None else TaskPlace(Path(keep), find_database(db, wait))
     execution = make_execution(workers, cluster, memory, quiet=quiet)
-    result = evaluate_task(made.folder, keep or "quick", journal, execution, report, kept)
+    if average and len(made.folder.tables["test_set"]) < 2:
+        raise InputError("--average needs several test sets, but the files have one; name them by a pattern such as "
+                         "'results/{model}/{benchmark}.jsonl' or by --by COLUMN, or remove --average")
+    result = evaluate_task(made.folder, keep or "quick", journal, execution, report, kept, averages=average)
     print_boards(result.boards, format_, all_notes=all_notes)
     if choose_format(format_) not in ("table", "md", "latex"):  # these have rows of numbers only
         report_all(sentence for board in result.boards for sentence in (board.result, *board.details) if sentence)
     report(f"next: edit {keep}/task.toml, then rerun `registry run {keep}/task.toml`" if keep else
            "next: `registry new TASK` with the same arguments writes the manifest")
     advice = list(made.folder.advice)
-    if len({board.test_set for board in result.boards}) > 1:
-        advice.append("`registry board {task} --wide` prints averages over the test sets")
+    if len({board.test_set for board in result.boards}) > 1 and not average:
+        advice.append("--average prints average scores over the test sets, too")
     for sentence in advice:
         needs_task = "{task}" in sentence and not keep
         report(("with --keep TASK: " if needs_task else "") + sentence.replace("{task}", keep or "TASK"))

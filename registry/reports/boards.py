@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from registry.boards.averages import describe_average, describe_tests
 from registry.boards.leaderboard import (
     DECIMALS,
     SHARED_KEYS,
@@ -36,7 +37,6 @@ from registry.reports.columns import (
     make_board_columns,
     make_pair_columns,
 )
-from registry.significance import CORRECTIONS
 
 if TYPE_CHECKING:
     from registry.studies.suites import MacroAverage, MacroBoard
@@ -313,10 +313,10 @@ def make_macro_pair_table(board: MacroBoard, past: str = "") -> Table:
     n_significant = sum(row["significant"] for row in rows)
     caption = f"Pairs are not tested: {board.untested}." if board.untested else (
         f"{count_significant(n_significant, len(rows))} at {board.alpha:g}; "
-        f"{_describe_tests(board.correction, len(rows), board.test)} of units within each of the test sets "
+        f"{describe_tests(board.correction, len(rows), board.test)} of units within each of the test sets "
         f"{', '.join(board.test_sets)}.")
     return Table(rows, make_pair_columns(rows, decimals), f"{board.task}{track}: macro {board.metric}",
-                 (*filter(None, [past]), caption), MACRO_PAIR_KEYS)
+                 (*filter(None, [past]), caption), MACRO_PAIR_KEYS, board.signature)
 
 
 def _make_wide_board(boards: Sequence[Leaderboard], averages: Sequence[MacroBoard]) -> WideBoard:
@@ -348,7 +348,7 @@ def _make_column(board: Leaderboard, *, has_test_sets: bool) -> WideColumn:
     ranks = {name: text for name, text, places in zip(names, format_rank_ranges(board), board.rank_ranges, strict=True)
              if places}
     return WideColumn(name, title, board.better, board, dict(zip(names, board.standings, strict=True)), ranks,
-                      _describe_tests(comparison.correction, comparison.family_size, comparison.test), board.decimals)
+                      describe_tests(comparison.correction, comparison.family_size, comparison.test), board.decimals)
 
 
 def _make_macro_column(board: MacroBoard, example: Leaderboard) -> WideColumn:
@@ -358,20 +358,12 @@ def _make_macro_column(board: MacroBoard, example: Leaderboard) -> WideColumn:
         board: The mean scores of the systems by one metric.
         example: Any leaderboard by the same metric, which has the metric's title and decimals.
     """
-    tests = f"not tested: {board.untested}" if board.untested else _describe_tests(
-        board.correction, len(board.pairs), f"{board.test} of units within each")
     return WideColumn(
         f"macro {board.metric}", f"macro {example.metric_label}", board.better, None,
         {average.system: average for average in board.averages},
         {average.system: _format_range(average.rank_low, average.rank_high) for average in board.averages
          if average.rank_low is not None},
-        f"the mean over the test sets {', '.join(board.test_sets)}, for systems that took part in all of them, with "
-        f"percentile intervals of units resampled within each; {tests}", example.decimals)
-
-
-def _describe_tests(correction: str, n_pairs: int, test: str) -> str:
-    corrected = "not corrected" if correction == "none" else CORRECTIONS[correction].title
-    return f"{corrected} over {counted(n_pairs, 'pair')}, {test}"
+        f"{describe_average(board)}; {board.signature}", example.decimals)
 
 
 def get_cell_value(cell: Standing | MacroAverage | None, name: str) -> Any:

@@ -40,7 +40,7 @@ from registry.significance.rank_sets import (
 )
 from registry.significance.resampling.scores import explain_run_refusal, percentiles, resampling_refusal
 from registry.store.catalog import Member
-from registry.studies.run import Archive, PlannedStudy
+from registry.studies.run import Archive, PlannedStudy, StudyResult
 from registry.studies.score_distributions import resample_averages
 from registry.studies.study import BoardStudy, Case, Finding, Row, name_systems, option
 
@@ -300,6 +300,7 @@ class MacroBoard:
         untested: The reason if pairs are not tested; otherwise empty.
         averages: One average per system.
         pairs: One row per pair, the better system first; empty if pairs are not tested.
+        signature: Signature of the study, which identifies data, test and result.
     """
 
     task: str
@@ -314,14 +315,16 @@ class MacroBoard:
     untested: str
     averages: tuple[MacroAverage, ...]
     pairs: tuple[Row, ...]
+    signature: str
 
     @classmethod
-    def load(cls, finding: Finding) -> MacroBoard:
+    def load(cls, result: StudyResult) -> MacroBoard:
         """Convert the result of a `Macro` study to a leaderboard."""
-        (board,) = finding.tables["board"]
+        tables = result.finding.tables
+        (board,) = tables["board"]
         return cls(**board | {
-            "test_sets": tuple(board["test_sets"]), "pairs": tuple(finding.tables["pairs"]),
-            "averages": tuple(MacroAverage(**row) for row in finding.tables["averages"])})
+            "test_sets": tuple(board["test_sets"]), "pairs": tuple(tables["pairs"]),
+            "averages": tuple(MacroAverage(**row) for row in tables["averages"]), "signature": result.signature})
 
 
 class Macro(BoardStudy):
@@ -356,7 +359,7 @@ def load_macro_boards(plans: Sequence[PlannedStudy], archive: Archive) -> list[M
 
     New results are stored in `archive`.
     """
-    return [MacroBoard.load(result.finding) for plan in plans if (result := plan.get_result(archive)) is not None]
+    return [MacroBoard.load(result) for plan in plans if (result := plan.get_result(archive)) is not None]
 
 
 @dataclass(frozen=True, eq=False)

@@ -177,6 +177,40 @@ def test_one_command_without_a_manifest(registry, results):
                                               reverse=better == "higher"))
 
 
+def test_averages_over_test_sets(registry, results):
+    """An item counts by 1 / size of its test set, so that swaps of items give the differences of macro-averages."""
+    results.rows = {key: rows[:4] if key[1] == "arc" else rows[:5] for key, rows in results.rows.items()}
+    results.write()
+    pattern = results.folder / "results" / "{model}" / "{benchmark}.jsonl"
+    printed = registry("quick", pattern, "--score", "correct", "--score", "cost_usd:lower", "--average",
+                       "--keep", "models", "--format", "json")
+    rows = [row for row in printed.json if row["test_set"] == "average"]
+    means = {(system, column): np.mean([results.values(system, name, column).mean() for name in SETS])
+             for system, column in product(SYSTEMS, ("correct", "cost_usd"))}
+    assert {(row["system"], row["metric"]): row["score"] for row in rows} == pytest.approx(means)
+    pairs = registry("pairs", "--wide", "--format", "json").json
+    assert len(pairs) == 6
+    for pair in pairs:
+        a, b = (np.concatenate([results.values(pair[key].partition("/")[0], name, pair["metric"]) / len(
+            results.rows["aspen", name]) for name in SETS]) for key in ("system_a", "system_b"))
+        exact = p_value(20 * a, 20 * b)
+        error = (exact * (1 - exact) / pair["resamples"]) ** 0.5 + 1e-5 if pair["resamples"] else 0
+        assert pair["p_value"] == pytest.approx(exact, abs=5 * error + 1e-9)
+    board = [row for row in rows if row["metric"] == "cost_usd"]
+    assert len({row["signature"] for row in board}) == 1
+    for row in board:
+        assert row["losses"] == sum(pair["significant"] for pair in pairs if pair["metric"] == "cost_usd"
+                                    and pair["system_b"].endswith(row["system"]))
+    registry("verify")
+
+
+def test_an_average_needs_several_test_sets(registry, results):
+    results.write()
+    refused = registry("quick", results.folder / "results" / "{model}" / "arc.jsonl", "--score", "correct", "--average",
+                       exit_code=3)
+    assert "--average needs several test sets, but the files have one" in refused.stderr
+
+
 @pytest.mark.parametrize("format_", ["table", "latex", "md"])
 def test_boards_are_headed_by_columns(format_, registry, results):
     results.write()
