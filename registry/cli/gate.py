@@ -45,6 +45,8 @@ def gate(
         "Pass only if the candidate is significantly better."))] = False,
     reference: Annotated[str, typer.Option("--reference", metavar="SYSTEM", autocompletion=completion.systems, help=(
         "A release that the candidate must not be worse than either, by the same margin."))] = "",
+    average: Annotated[bool, typer.Option("--average", help=(
+        "Test the average of each metric over the test sets, instead of each test set."))] = False,
     attempts: Annotated[int, typer.Option("--attempts", metavar="N", help=(
         "Number of candidates that are tried; alpha is divided by it."))] = 1,
     looks: Annotated[int, typer.Option("--looks", metavar="K", rich_help_panel=TEST, help=(
@@ -76,7 +78,7 @@ def gate(
     if items and look is None:
         raise InputError("--items prints the items of a look; add --looks and --look")
     study = Gate(base=base, candidate=candidate, margin=margin, superior=superior, reference=reference,
-                 expected=expected, attempts=attempts, looks=looks, look=look)
+                 expected=expected, average=average, attempts=attempts, looks=looks, look=look)
     database = find_private_database(db, public=False)
     with database.reading() as connection:
         tasks = [row.slug for row in catalog.tasks(connection, task)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -27,6 +28,8 @@ from registry.store.log import Journal
 if TYPE_CHECKING:
     import pandas
     import polars
+
+    from registry.studies.run import StudyResult
 
 Package = Literal["pandas", "polars"]
 _CONFLICT = "this file already exists with other content; remove it, or name another folder"
@@ -165,6 +168,30 @@ class Picture:
         return self.svg
 
 
+class GateResult(_FrameSource):
+    """Verdict of a gate: may a candidate replace a base system?
+
+    `print(result)` prints the same table as the command `registry gate`.
+
+    Attributes:
+        verdict: `pass`, `fail` or `undecided`.
+        criteria: One dict for each criterion, with its difference, p-value and verdict.
+        sentences: The verdict in words.
+    """
+
+    def __init__(self, result: StudyResult, package: Package | None = None) -> None:
+        self.criteria: list[dict[str, Any]] = result.finding.tables["criteria"]
+        self.verdict: Literal["pass", "fail", "undecided"] = self.criteria[0]["gate"]
+        self.sentences = tuple(result.finding.reading)
+        self._result, self._package = result, package
+
+    @property
+    def _table(self) -> Table:
+        from registry.reports.studies import study_table
+
+        return study_table(self._result)
+
+
 class Board(_FrameSource):
     """Leaderboard of one metric, with scores and significance tests of all pairs.
 
@@ -240,6 +267,42 @@ class Board(_FrameSource):
         """
         return describe_methods(self._board)
 
+    def gate(self, base: str, candidate: str, *, margin: float | None = None, superior: bool = False,
+             reference: str | None = None, expected: float = 0.0, attempts: int = 1) -> GateResult:
+        """Test whether a candidate may replace a base system, like the command `registry gate`.
+
+        >>> import registry
+        >>> board = registry.evaluate(["yes"] * 60, {"old": ["yes"] * 60, "new": ["yes"] * 60}, "accuracy")
+        >>> board.gate("old", "new", margin=0.1).verdict
+        'pass'
+
+        Args:
+            base: The system to replace.
+            candidate: The new system.
+            margin: The largest loss of score that is accepted.
+            superior: True to pass only if the candidate is significantly better.
+            reference: Another system that the candidate must not be worse than either, by the same margin.
+            expected: The true difference for which an undecided result says how many units suffice.
+            attempts: Number of candidates that are tried; alpha is divided by it.
+
+        Raises:
+            UnknownNameError: The board has no system of this name.
+            InputError: An argument is invalid, or the data cannot be tested.
+        """
+        from registry.studies.gate import Gate
+        from registry.studies.gate_history import run_gate
+        from registry.studies.run import Archive
+        from registry.studies.study import Choice
+
+        for name in filter(None, (base, candidate, reference)):
+            if name not in self.systems:
+                raise UnknownNameError("system", name, self.systems)
+        study = Gate(base=base, candidate=candidate, margin=margin, superior=superior, reference=reference or "",
+                     expected=expected, attempts=attempts)
+        with self._open_registry() as database:
+            result, _ = run_gate(Archive(database, Journal("study", {}), dry_run=True), study, Choice(TASK))
+        return GateResult(result, self._package)
+
     def to_task(self, folder: str | Path, task: str | None = None) -> Path:
         """Save the evaluated data as a task: a folder with a manifest and data files.
 
@@ -297,9 +360,14 @@ class Board(_FrameSource):
         from registry.boards.choose import add_resampled_ranks
         from registry.store import catalog
 
+        with self._open_registry() as database, database.reading() as connection:
+            (row,) = catalog.tasks(connection, TASK)
+            return add_resampled_ranks(connection, row, self._board)
+
+    @contextmanager
+    def _open_registry(self) -> Iterator[Database]:
+        """Evaluate the values again in a temporary registry, and yield it."""
         with tempfile.TemporaryDirectory(prefix="registry-", ignore_cleanup_errors=True) as folder:
             place = TaskPlace(Path(folder) / "task", Database(Path(folder) / "registry.duckdb"))
             evaluate_task(self._task.folder, TASK, Journal("evaluate", {}), Execution(), lambda _: None, place)
-            with place.database.reading() as connection:
-                (row,) = catalog.tasks(connection, TASK)
-                return add_resampled_ranks(connection, row, self._board)
+            yield place.database

@@ -35,7 +35,7 @@ _GRID = 400  # values of the nuisance parameter that are tried before the search
 _TIED = 1e-9  # statistics that are closer are tied
 _CELLS = 2**22  # numbers of a block of resamples
 _POWER = 0.8  # of the number of units that would suffice
-_SAMPLES, _STEP, _MANY = 400, 1.1, 20_000  # simulated samples, growth of their size, and size without simulation
+_SAMPLES, _STEP, _MANY = 200, 1.15, 20_000  # simulated samples, growth of their size, and size without simulation
 _FAR = 1e-14  # probabilities of rows that may be left out, together
 
 
@@ -253,36 +253,62 @@ def _sum_resamples(columns: Floats, strata: Ints | None, settings: Settings) -> 
             yield counts[start:start + rows].astype(np.float64) @ columns
 
 
-def count_needed_units(observed: Observed, distance: float, level: float, *, is_bounded: bool) -> int | None:
+def count_needed_units(observed: Observed, margin: float, expected: float, level: float, method: str) -> int | None:
     """Return about how many units a test against a margin needs for a power of 80 %.
 
     The spread of the differences of single units is estimated from the data. The observed difference has no influence.
+    The normal approximation is too small for the exact and the betting test, so their power is simulated.
 
     Args:
         observed: The two systems.
-        distance: The supposed true difference minus the smallest accepted one, such as the margin if both systems are
-            equally good.
+        margin: The largest loss that is accepted.
+        expected: The supposed true difference.
         level: Significance level of the test.
-        is_bounded: True for the betting test. Its power is simulated, because the normal approximation is too small.
+        method: Method of the test, as in `MarginTest`.
+
+    Returns:
+        The number of units; None if no number suffices.
     """
     from scipy.special import ndtri
 
-    matrix = observed.matrix
-    gains, n = compute_gains(observed), matrix.n_units
-    error = compute_error(gains, matrix.unit_strata)
-    if not error or not math.isfinite(error) or distance <= 0:
+    matrix, distance = observed.matrix, margin + expected
+    error = compute_error(compute_gains(observed), matrix.unit_strata)
+    if not math.isfinite(error) or distance <= 0:
         return None
-    needed = math.ceil(n * ((float(ndtri(1 - level)) + float(ndtri(_POWER))) * error / distance) ** 2)
-    if not is_bounded:
-        return needed
+
+    def approximate(quantile: float) -> int:
+        return math.ceil(matrix.n_units * ((quantile + float(ndtri(_POWER))) * error / distance) ** 2)
+
+    needed = approximate(float(ndtri(1 - level)))
+    if method == "bootstrap-t":
+        return needed or None
+    if needed >= _MANY and method == "bounded":  # the bets are optimal if the logarithm of the wealth is normal
+        return approximate(math.sqrt(-2 * math.log(level)))
     shares = scale_differences(matrix, observed.pair)
-    shares += distance / (matrix.score_range[1] - matrix.score_range[0]) - shares.mean()
-    while needed < _MANY and _simulate_power(shares, needed, level) < _POWER:
-        needed = math.ceil(needed * _STEP)
+    width = matrix.score_range[1] - matrix.score_range[0] if method == "bounded" else 1.0
+    margin, expected = margin / width, expected / width
+    simulate = _simulate_betting_power if method == "bounded" else _simulate_exact_power
+    while needed < _MANY and simulate(shares, needed, margin, expected, level) < _POWER:
+        needed = math.ceil(needed * _STEP) + 1
     return needed
 
 
-def _simulate_power(shares: Floats, n: int, level: float) -> float:
-    """Return how often the betting test of a mean of at most 0 is significant in samples of `n` of the shares."""
-    rng = np.random.default_rng(0)
-    return float(np.mean([betting_p_value(rng.choice(shares, n), 0.0) <= level for _ in range(_SAMPLES)]))
+def _simulate_betting_power(shares: Floats, n: int, margin: float, expected: float, level: float) -> float:
+    rng, shares = np.random.default_rng(0), shares - shares.mean() + expected
+    return float(np.mean([betting_p_value(rng.choice(shares, n), margin) <= level for _ in range(_SAMPLES)]))
+
+
+def _simulate_exact_power(shares: Floats, n: int, margin: float, expected: float, level: float) -> float:
+    """Simulate samples with the observed rate of units in which the systems differ, but the expected difference."""
+    discordant = max(float(np.mean(shares != 0)), abs(expected))
+    probabilities = [(discordant + expected) / 2, (discordant - expected) / 2, 1 - discordant]
+    only_a, only_b, _ = np.random.default_rng(0).multinomial(n, probabilities, _SAMPLES).T
+    statistics = tango_statistic(only_a, only_b, n, -margin)
+    order = np.argsort(-statistics, kind="stable")
+    low, high = 0, _SAMPLES  # p-values grow as the statistics fall, so the first ones of this order are significant
+    while low < high:
+        middle = (low + high) // 2
+        sample = order[middle]
+        is_significant = exact_p_value(int(only_a[sample]), int(only_b[sample]), n, margin) <= level
+        low, high = (middle + 1, high) if is_significant else (low, middle)
+    return low / _SAMPLES

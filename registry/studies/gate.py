@@ -1,14 +1,14 @@
 """A gate for a new version of a system: is the candidate good enough to replace the base?
 
-A criterion is a metric on a test set. The gate passes if every criterion passes at alpha (an intersection-union test,
-which needs no correction). It fails if some criterion shows a loss beyond the margin after Holm's correction (a
-union-intersection test). Otherwise it is undecided.
+A criterion is a metric on a test set, or the average of a metric over test sets. The gate passes if every criterion
+passes at alpha (an intersection-union test, which needs no correction). It fails if some criterion shows a loss beyond
+the margin after Holm's correction (a union-intersection test). Otherwise it is undecided.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -33,6 +33,7 @@ from registry.store.catalog import TaskRow
 from registry.studies.gate_looks import GateCase, GateSubject, compute_level, number_looks, spend_alpha
 from registry.studies.run import choose_metrics
 from registry.studies.study import BoardStudy, Choice, Finding, Row, choose_keys, is_named, option
+from registry.studies.suites import stack_strata
 
 
 class Gate(BoardStudy):
@@ -59,6 +60,7 @@ class Gate(BoardStudy):
     superior: bool = option(False, "Pass only if the candidate is significantly better.")
     reference: str = option("", "A release that the candidate must not be worse than either, by the same margin.")
     expected: float = option(0.0, "The true difference for which the output says how many units suffice.", metavar="D")
+    average: bool = option(False, "Test the average over the test sets instead of each test set.")
     attempts: int = option(1, "Number of candidates that are tried; alpha is divided by it.", metavar="N")
     looks: int = option(1, "Number of tests of the candidate, each one on more units.", metavar="K")
     look: int | None = option(None, "The number of this test; it uses the first part of the units.", metavar="N")
@@ -160,7 +162,7 @@ class Gate(BoardStudy):
              "spent": spend_alpha(total, look / self.looks), "criteria": case.criteria, "scores": digest}
             for look, digest in enumerate(case.digests, 1)]
         level, last = looks[-1]["level"], compute_level(total, self.looks, self.looks)
-        criteria = [self._test_criterion(board, case) for board in case.boards]
+        criteria = [self._test_criterion(boards, case) for boards in self._group_boards(case.boards)]
         losses = [test.p_non_inferior for _, _, test in criteria if test is not None]
         adjusted = iter(adjust(np.array(losses), "holm").tolist() if losses else ())
         rows = []
@@ -170,44 +172,60 @@ class Gate(BoardStudy):
             verdict = ("fail" if p_loss is not None and p_loss <= level else
                        "pass" if p is not None and p <= level else "undecided")
             needed = None if verdict != "undecided" or p is None else count_needed_units(
-                observed, self.expected + (self.margin or 0.0), last, is_bounded=row["test"] == "bounded")
+                observed, self.margin or 0.0, self.expected, last, row["test"])
             rows.append(row | {"p_value": p, "p_loss": p_loss, "verdict": verdict, "needed_units": needed})
         verdicts = [row["verdict"] for row in rows]
         verdict = "fail" if "fail" in verdicts else "pass" if all(v == "pass" for v in verdicts) else "undecided"
         rows = [row | {"gate": verdict, "alpha": level, "look": self.look, "looks": self.looks} for row in rows]
         return Finding({"criteria": rows, "looks": looks}, self._describe(verdict, rows, total))
 
-    def _test_criterion(self, board: Board, case: GateCase) -> tuple[Row, Observed, MarginTest | None]:
+    def _group_boards(self, boards: Sequence[Board]) -> list[list[Board]]:
+        """Group the leaderboards by criterion: each one alone, or all test sets of a metric and opponent together."""
+        if not self.average:
+            return [[board] for board in boards]
+        groups: dict[tuple[str, str | None, str], list[Board]] = {}
+        for board in boards:
+            groups.setdefault((board.key.metric.alias, board.key.track, self._name_opponent(board)), []).append(board)
+        if single := [f"{metric} (only {group[0].key.test_set.name})" for (metric, *_), group in groups.items()
+                      if len(group) < 2]:
+            raise InputError(f"--average: two or more test sets are required for {listed(single, 4)}; leave it out")
+        return list(groups.values())
+
+    def _name_opponent(self, board: Board) -> str:
+        return next(name for name in self.opponents if is_named(board.members[1], name))
+
+    def _test_criterion(self, boards: Sequence[Board], case: GateCase) -> tuple[Row, Observed, MarginTest | None]:
         """Test one criterion of the gate.
 
         Returns:
             The row of the criterion without its verdict, the data, and the test if there are enough units.
         """
-        matrix = board.matrix.by_unit
-        if matrix.runs is not None:
+        if any(board.matrix.runs is not None for board in boards):
             raise InputError('the gate requires fixed runs; set runs = "fixed"')
+        board = boards[0]
+        matrix = stack_strata(boards, [[0, 1]] * len(boards)) if self.average else board.matrix.by_unit
         observed = Observed.compare(matrix, [(0, 1)])[0]
-        low, high = matrix.score_range
+        low, high = board.matrix.score_range
         if self.margin is not None and self.margin >= high - low:
             raise InputError(
                 f"--margin {self.margin:g}: scores of {board.key.metric.alias} are from {low:g} to {high:g}, so "
                 f"{self.margin:g} points of 100 are {self.margin * (high - low) / 100:g}")
         test = None if math.isnan(observed.difference) else compare_with_margin(
             observed, self.margin or 0.0, case.settings)
-        candidate, opponent = board.members
         scores = matrix.observed.tolist()
-        return {"metric": board.key.metric.alias, "test_set": board.key.test_set.name, "track": board.key.track,
-                "against": next(name for name in self.opponents if is_named(opponent, name)),
+        return {"metric": board.key.metric.alias, "test_set": "average" if self.average else board.key.test_set.name,
+                "track": board.key.track, "against": self._name_opponent(board),
                 "base": scores[1], "candidate": scores[0], "difference": observed.difference,
                 "standard_error": compute_error(compute_gains(observed), matrix.unit_strata), "margin": self.margin,
                 "units": matrix.n_units, "test": "none: too few units" if test is None else test.method,
-                "base_submission": opponent.submission, "candidate_submission": candidate.submission}, observed, test
+                "base_submission": board.members[1].submission,
+                "candidate_submission": board.members[0].submission}, observed, test
 
     def _describe(self, verdict: str, rows: list[Row], total: float) -> list[str]:
         level = f"{100 * rows[0]['alpha']:.3g} %"
         accepted = "" if self.margin is None else f" by more than {self.margin:g}"
         chosen = [row for row in rows if row["verdict"] == verdict]
-        names = listed([f"{row['metric']} on {row['test_set']}" for row in chosen], 4)
+        names = listed([f"{row['metric']} on {'average' if self.average else row['test_set']}" for row in chosen], 4)
         opponents = " and ".join(name for name in self.opponents if any(row["against"] == name for row in chosen))
         each = f"{names}, at {level}" if len(rows) == 1 else f"all {len(rows)} criteria, each at {level}"
         if verdict == "fail":
@@ -231,6 +249,8 @@ class Gate(BoardStudy):
         if verdict == "undecided" and needed:
             most = max(needed, key=lambda row: row["needed_units"])
             supposed = f"the true difference is {self.expected:g}" if self.expected else "both systems are equally good"
-            sentences.append(f"If {supposed}, a power of 80 % needs about {most['needed_units']:,} units on "
-                             f"{most['test_set']} (now {most['units']:,}).")
+            place = "all test sets together" if self.average else most["test_set"]
+            sentences.append(f"If {supposed}, a power of 80 % needs about {most['needed_units']:,} units on {place} "
+                             f"(now {most['units']:,})." if most["needed_units"] > most["units"] else
+                             f"If {supposed}, {most['units']:,} units on {place} have a power of 80 % or more.")
         return sentences

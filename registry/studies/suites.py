@@ -149,7 +149,7 @@ class Suite(BoardStudy):
     def run(self, case: Case) -> Finding:
         weights, alpha = self._parse_weights(case.boards), case.request.significance.alpha
         systems = find_common_systems(case.boards)
-        matrix = _stack_strata(case.boards, systems, weights)
+        matrix = stack_strata(case.boards, systems, weights)
         item_ranks = compute_rank_sets(matrix, case.settings, alpha=alpha)
         set_ranks = None if weights else _compute_ranks_over_sets(case, systems, alpha)
         members = [case.boards[0].members[n] for n in systems[0]]
@@ -199,8 +199,8 @@ class Suite(BoardStudy):
                          "sample of test sets is not random."]
 
 
-def _stack_strata(boards: Sequence[Board], systems: list[list[int]],
-                  weights: tuple[float, ...] | None) -> StatisticMatrix:
+def stack_strata(boards: Sequence[Board], systems: list[list[int]],
+                 weights: tuple[float, ...] | None = None) -> StatisticMatrix:
     """Combine the units of all test sets into one matrix; each test set is a stratum.
 
     Units are resampled within strata.

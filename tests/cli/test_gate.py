@@ -2,7 +2,6 @@
 
 import math
 from pathlib import Path
-from statistics import NormalDist
 from xml.etree import ElementTree as Xml
 
 import pytest
@@ -122,15 +121,11 @@ def test_a_reference_stops_a_slow_decline(gated, registry):
 
 
 def test_needed_units_are_those_of_the_expected_difference(gated, registry):
-    """4 of 200 items differ, 2 in each direction."""
-    deviation = math.sqrt(4 / 200 * 200 / 199)
-    for expected in (0, 0.002, -0.0005):
-        row = run(registry, "same", "--margin", "0.001", "--expected", expected, exit_code=6)
-        quantiles = NormalDist().inv_cdf(0.95) + NormalDist().inv_cdf(0.8)
-        assert row["needed_units"] == math.ceil((quantiles * deviation / (0.001 + expected)) ** 2)
+    """4 of 200 items differ. With n items of which none differs, the exact p-value is (1 - margin)^n."""
+    needed = {expected: run(registry, "same", "--margin", "0.01", "--expected", expected, exit_code=6)["needed_units"]
+              for expected in (0, 0.01)}
+    assert math.log(0.05) / math.log(1 - 0.01) < needed[0.01] < needed[0]
     assert run(registry, "same", "--superior", exit_code=6)["needed_units"] is None
-    assert run(registry, "same", "--superior", "--expected", "0.01", exit_code=6)["needed_units"] == math.ceil(
-        (quantiles * deviation / 0.01) ** 2)
 
 
 def look(registry, candidate, number, *options, looks=2, exit_code=None):
@@ -225,3 +220,33 @@ def test_the_number_of_candidates_is_compared_with_the_attempts(gated, registry)
 def test_other_names_of_the_same_systems_give_the_stored_verdict(gated, registry):
     registry("gate", "base", "good", "--margin", "0.02")
     assert "already stored" in registry("gate", "base/base", "good/good@1", "--margin", "0.02").stderr
+
+
+@pytest.fixture
+def two_sets(task, scored):
+    """`b` gets 30 items more than `a` on the first test set right, and 20 fewer on the second one."""
+    task.documents, task.gold = {}, dict.fromkeys(ITEMS, "x")
+    wrong = {"test": {"a": ITEMS[:60], "b": ITEMS[30:60]}, "dev": {"a": ITEMS[:40], "b": ITEMS[:60]}}
+    task.systems = {name: {item: "y" if item in wrong["test"][name] else "x" for item in ITEMS} for name in "ab"}
+    task.extra = second_test_set("gold.tsv", 'file = "dev/{system}.tsv"')
+    manifest = task.write()
+    manifest.write_text(manifest.read_text().replace('file = "systems/{system}.tsv"',
+                                                     'file = "systems/{system}.tsv"\ntest_set = "test"'))
+    (task.folder / "dev").mkdir()
+    for name in "ab":
+        (task.folder / "dev" / f"{name}.tsv").write_text(
+            "".join(f"{item}\t{'y' if item in wrong['dev'][name] else 'x'}\n" for item in ITEMS))
+    scored(manifest)
+
+
+def test_the_average_over_test_sets_is_one_criterion(two_sets, registry):
+    both = registry("gate", "a", "b", "--margin", "0.02", "--format", "json", exit_code=4).json
+    assert [row["verdict"] for row in both] == ["pass", "fail"]
+    (row,) = registry("gate", "a", "b", "--margin", "0.02", "--average", "--format", "json", exit_code=0).json
+    assert (row["test_set"], row["test"], row["units"]) == ("average", "bootstrap-t", 400)
+    assert row["difference"] == pytest.approx((30 - 20) / 200 / 2)
+    variances = [share * (1 - share) / 199 for share in (30 / 200, 20 / 200)]
+    assert row["standard_error"] == pytest.approx(math.sqrt(sum(variances)) / 2)
+    refused = registry("gate", "a", "b", "--margin", "0.02", "--average", "--test-set", "dev", exit_code=3).stderr
+    assert "two or more test sets are required for acc (only dev)" in refused
+    registry("verify")

@@ -115,3 +115,27 @@ def test_frames_have_what_is_known_of_each_row(name):
     assert list(Pairs(board._board, board.systems, name).to_frame()["p_adjusted"]) == [0.04] * 3
     with pytest.raises(InputError, match="unknown library 'numpy'; expected 'pandas' or 'polars'"):
         board.to_frame("numpy")
+
+
+def test_a_gate_is_that_of_the_command(registry, task):
+    items = [f"i{n:03}" for n in range(100)]
+    task.documents, task.gold = {}, dict.fromkeys(items, "x")
+    task.systems = {name: {item: "y" if n in wrong else "x" for n, item in enumerate(items)}
+                    for name, wrong in {"old": range(20), "new": range(3, 23), "first": range(10)}.items()}
+    registry("run", task.write())
+    rows = registry("gate", "old", "new", "--margin", "0.1", "--reference", "first", "--format", "json",
+                    exit_code=None).json
+    board = package.evaluate(task.gold, task.systems, "accuracy")
+    result = board.gate("old", "new", margin=0.1, reference="first")
+    own = {"metric"}
+    assert [{key: value for key, value in row.items() if key not in own} for row in result.criteria] == [
+        {key: row[key] for key in result.criteria[0] if key not in own} for row in rows]
+    assert result.verdict == rows[0]["gate"] == "undecided"
+    assert result.sentences[0].startswith("undecided: by accuracy on test")
+    assert repr(result).startswith("evaluation: new instead of old")
+    assert len(result.to_frame()) == 2
+    assert board.gate("new", "first", superior=True).verdict == "pass"
+    with pytest.raises(UnknownNameError, match="unknown system 'newest'"):
+        board.gate("old", "newest", margin=0.1)
+    with pytest.raises(InputError, match="expected a number above 0"):
+        board.gate("old", "new", margin=-1)
