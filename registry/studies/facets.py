@@ -144,8 +144,8 @@ class Facets(BoardStudy):
                  for text in case.values]
         values = sorted({value for parts in split for value in parts if value})
         if len(values) < 2:
-            raise InputError(f"all items have {case.subject.attribute}={values[0]}; name an attribute with two or more "
-                             "values")
+            raise InputError(f"all items have {case.subject.attribute}={''.join(values)}; name an attribute with two "
+                             "or more values")
         members = np.array([[value in parts for parts in split] for value in values])
         if members.all(axis=1).any():
             value = values[int(members.all(axis=1).argmax())]
