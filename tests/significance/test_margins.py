@@ -152,25 +152,42 @@ def test_a_stratum_of_one_unit_has_no_error():
     assert compare(matrix, 0.1) is None
 
 
+@pytest.mark.slow
+def test_the_needed_units_of_the_exact_test_give_a_power_of_80_percent():
+    """The power is the sum over all samples of which a p-value is significant; it falls with the statistic."""
+    margin, discordant = 0.1, 0.2
+    numbers = np.arange(1000)
+    better = np.stack([numbers < 150, (numbers >= 150) & (numbers < 200)], axis=1).astype(float)
+    observed = Observed.compare(matrix_of(better, score_range=(0, 1)), [(0, 1)])[0]
+    needed = count_needed_units(observed, margin, 0.0, 0.05, "exact")
+    cells = samples(needed)
+    order = np.argsort(-tango_statistic(*cells.T, needed, -margin), kind="stable")
+    low, high = 0, len(cells)
+    while low < high:
+        middle = (low + high) // 2
+        is_significant = exact_p_value(*cells[order[middle]].tolist(), needed, margin) <= 0.05
+        low, high = (middle + 1, high) if is_significant else (low, middle)
+    chances = multinomial.pmf(np.column_stack([cells, needed - cells.sum(axis=1)]), needed,
+                              [discordant / 2, discordant / 2, 1 - discordant])
+    assert 0.75 <= chances[order[:low]].sum() <= 0.88
+
+
 @pytest.mark.simulation
-@pytest.mark.parametrize(("values", "probabilities", "margin"), [
-    ([-1, 0, 1], [0.1, 0.8, 0.1], 0.1),
-    ([-0.5, -0.25, 0, 0.25, 0.5], [0.05, 0.2, 0.5, 0.2, 0.05], 0.05),
-    ([-0.5, 0, 0.5], [0.02, 0.96, 0.02], 0.05),
+@pytest.mark.parametrize(("values", "probabilities"), [
+    ([-0.5, -0.25, 0, 0.25, 0.5], [0.05, 0.2, 0.5, 0.2, 0.05]),
+    ([-0.5, 0, 0.5], [0.02, 0.96, 0.02]),
 ])
-def test_the_number_of_needed_units_gives_a_power_of_80_percent(values, probabilities, margin):
-    """The differences of units are known, with mean 0; the observed sample, with another mean, must not matter."""
-    rng = np.random.default_rng(8)
+def test_the_needed_units_of_the_betting_test_give_a_power_of_80_percent(values, probabilities):
+    """The differences of units have the mean 0; the observed sample, with another mean, must not matter."""
+    rng, margin = np.random.default_rng(8), 0.05
 
     def draw(n):
         difference = rng.choice(values, n, p=probabilities)
-        return np.stack([np.maximum(difference, 0), np.maximum(-difference, 0)], axis=1)
+        return matrix_of(np.stack([np.maximum(difference, 0), np.maximum(-difference, 0)], axis=1), score_range=(0, 1))
 
-    matrix = matrix_of(draw(2000), score_range=(0, 1))
-    observed = Observed.compare(matrix, [(0, 1)])[0]
-    method = compare(matrix, margin).method
-    needed = count_needed_units(observed, margin, 0.0, 0.05, method)
-    passes = [compare(matrix_of(draw(needed), score_range=(0, 1)), margin).p_inferior <= 0.05
-              for _ in range(300 if method == "bounded" else 40)]
+    observed = Observed.compare(draw(2000), [(0, 1)])[0]
+    needed = count_needed_units(observed, margin, 0.0, 0.05, "bounded")
+    passes = [compare(draw(needed), margin).p_inferior <= 0.05 for _ in range(300)]
     assert 0.65 <= np.mean(passes) <= 0.95
-    assert count_needed_units(observed, margin, margin, 0.05, method) < needed
+    assert count_needed_units(observed, margin, margin, 0.05, "bounded") < needed
+    assert count_needed_units(observed, margin, -margin, 0.05, "bounded") is None
