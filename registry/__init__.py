@@ -30,14 +30,16 @@ def evaluate(gold: Any, systems: Any, metric: str | None = None, *, clusters: An
     >>> board.scores, board.best, board.pairs["good", "bad"].p_value
     ({'good': 1.0, 'bad': 0.5}, ('good',), 0.0078125)
 
-    Answers are matched to the gold by key (dicts, Series of pandas) or else by position.
+    Answers are matched to the gold by key (dicts, Series of pandas) or else by position. Files are read like by the
+    command `registry quick`.
 
     Args:
-        gold: One value for each item, as list, array, dict or Series: labels, numbers, texts or lists of references,
-            lists of spans (start, end, type) or of tags (B-PER, I-PER, O), sets of answers, or dicts of documents with
-            their relevance. None: the systems' values are already scores of the items.
+        gold: The path of a file, or one value for each item, as list, array, dict or Series: labels, numbers, texts or
+            lists of references, lists of spans (start, end, type) or of tags (B-PER, I-PER, O), sets of answers, or
+            dicts of documents with their relevance. None: the systems' values or files are already scores of the items.
         systems: The answers of each system, in the same form, by name of the system; or a data frame with a column for
-            each system. Runs of a system have names (system, run).
+            each system. Runs of a system have names (system, run). If the gold is a file: the path of a folder, a
+            pattern such as `systems/{system}.tsv`, a list of paths, or paths by name of the system.
         metric: `macro-F1`, `accuracy`, `MCC`, `BLEU`, `MAE`, `mean`, ..., or a name from `registry list metrics`. None:
             accuracy of labels, F1 of spans and sets, BLEU of texts, the mean of scores.
         clusters: The cluster of each item, such as its document. Clusters are permuted or resampled as a whole.
@@ -45,7 +47,9 @@ def evaluate(gold: Any, systems: Any, metric: str | None = None, *, clusters: An
             `drop` them for all systems, or leave them out only for the system's `own` score.
         settings: Settings of `[significance]`, as in a manifest: `test`, `alpha`, `correction`, `resamples`,
             `alternative` (`"greater"` with `candidate`, the system that others are compared with one-sided), `seed`
-            (default 1), `confidence`, `unit`, `runs`, ...
+            (default 1), `confidence`, `unit`, `runs`, ... For files also the options of `registry quick`: `item`,
+            `label`, `score`, `text`, `in_order`, `format` (`--as`), ... `options` are options of the reader, such as
+            `{"fold_case": True}`.
 
     Raises:
         InputError: A value or a setting is invalid; the message names the system and the item.

@@ -18,7 +18,7 @@ PUBLIC = {  # changes are a matter of the version number
                       "missing: 'str' = 'reject', **settings: 'Any') -> 'Board'",
     board.Board.plot: "(self, kind: 'Kind' = 'scores', path: 'str | Path | None' = None, "
                       "**look: 'Unpack[Sizes]') -> 'Picture'",
-    board.Board.to_frame: "(self, package: 'Package | None' = None) -> 'pandas.DataFrame | polars.DataFrame'",
+    board.Board.to_pandas: "(self) -> 'pandas.DataFrame'", board.Board.to_polars: "(self) -> 'polars.DataFrame'",
     board.Board.methods: "(self) -> 'Methods'",
     board.Board.to_task: "(self, folder: 'str | Path', task: 'str | None' = None) -> 'Path'",
     board.Pair.swap: "(self) -> 'Pair'",
@@ -48,12 +48,12 @@ def test_the_public_names_and_their_signatures():
     methods = {getattr(of, name) for of in (api.Registry, api.Result, board.Board, board.Pair, board.Pairs)
                for name, member in vars(of).items() if not name.startswith("_") and inspect.isfunction(member)}
     assert methods == {thing for thing in PUBLIC if "." in thing.__qualname__} - {
-        api.Result.__iter__, board.Board.to_frame}
+        api.Result.__iter__, board.Board.to_pandas, board.Board.to_polars}
     assert [name for name, of in vars(board.Board).items() if isinstance(of, property) and name[0] != "_"] == [
-        "systems", "scores", "best", "warnings", "pairs", "result", "signature"]
+        "systems", "scores", "best", "warnings", "pairs", "items", "result", "signature"]
     assert [field.name for field in fields(api.Task)] == ["id", "title", "version", "test_sets", "metrics"]
     assert [field.name for field in fields(board.Pair)] == [
-        "a", "b", "difference", "interval", "p_value", "p_adjusted", "significant", "method"]
+        "a", "b", "difference", "interval", "p_value", "log10_p", "p_adjusted", "significant", "method"]
     assert sorted(name for name, of in vars(errors).items() if isinstance(of, type) and issubclass(of, RegistryError)
                   ) == ERRORS
 

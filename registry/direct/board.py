@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     import polars
 
     from registry.studies.run import StudyResult
-
-Package = Literal["pandas", "polars"]
 _CONFLICT = "this file already exists with other content; remove it, or name another folder"
 
 
@@ -57,6 +55,7 @@ class Pair:
         interval: The ends of the confidence interval of the difference, without a correction for the number of pairs;
             None if the test has no interval.
         p_value: The raw p-value.
+        log10_p: The decimal logarithm of the p-value, which is finite even if the p-value is too small for a float.
         p_adjusted: The p-value after the correction for the number of pairs.
         significant: True if the systems differ significantly.
         method: The method that computed the p-value, such as `exact` or `monte-carlo`.
@@ -67,6 +66,7 @@ class Pair:
     difference: float | None
     interval: tuple[float | None, float | None] | None
     p_value: float | None
+    log10_p: float | None
     p_adjusted: float | None
     significant: bool
     method: str
@@ -84,33 +84,53 @@ class Pair:
 class _FrameSource(TableDisplay):
     """Base class of tables that can be converted to a data frame."""
 
-    _package: Package | None
-
-    def to_frame(self, package: Package | None = None) -> pandas.DataFrame | polars.DataFrame:
-        """Convert the table to a data frame with all columns.
-
-        Args:
-            package: `pandas` or `polars`. Default: the package of the evaluated values, or else an installed one.
+    def to_pandas(self) -> pandas.DataFrame:
+        """Convert the table to a data frame of pandas with all columns.
 
         Raises:
-            InputError: `package` has another value.
-            RegistryError: The package is not installed.
+            RegistryError: pandas is not installed.
         """
-        library = package or self._package or ("pandas" if find_spec("pandas") else "polars")
-        if library not in ("pandas", "polars"):
-            raise InputError(f"unknown library {library!r}; expected 'pandas' or 'polars'")
-        if find_spec(library) is None:
-            raise RegistryError(f"data frames need the package {library}; run pip install 'evalregistry[frames]'")
-        table = self._table
-        columns = {key: [list(row[key]) if isinstance(row[key], tuple) else row[key] for row in table.rows]
-                   for key in table.keys}
-        if library == "pandas":
-            import pandas
+        _require("pandas")
+        import pandas
 
-            return pandas.DataFrame(columns)
+        return pandas.DataFrame(self._columns)
+
+    def to_polars(self) -> polars.DataFrame:
+        """Convert the table to a data frame of polars with all columns.
+
+        Raises:
+            RegistryError: polars is not installed.
+        """
+        _require("polars")
         import polars
 
-        return polars.DataFrame(columns, strict=False)
+        return polars.DataFrame(self._columns, strict=False)
+
+    @property
+    def _columns(self) -> dict[str, list[Any]]:
+        table = self._table
+        return {key: [list(row[key]) if isinstance(row[key], tuple) else row[key] for row in table.rows]
+                for key in table.keys}
+
+
+def _require(package: str) -> None:
+    if find_spec(package) is None:
+        raise RegistryError(f"data frames need the package {package}; run pip install 'evalregistry[frames]'")
+
+
+class Items(_FrameSource):
+    """Scores of all systems on single items: one row per item, system and run."""
+
+    def __init__(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        self._rows = rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @property
+    def _table(self) -> Table:
+        keys = ("item", "system", "run", "score")
+        return Table(self._rows, keys=keys)
 
 
 class Pairs(_FrameSource, Sequence[Pair]):
@@ -119,8 +139,8 @@ class Pairs(_FrameSource, Sequence[Pair]):
     `pairs["a", "b"]` is the comparison of systems a and b. Pairs of the best systems come first.
     """
 
-    def __init__(self, board: Leaderboard, names: Sequence[str], package: Package | None = None) -> None:
-        self._board, self._names, self._package = board, names, package
+    def __init__(self, board: Leaderboard, names: Sequence[str]) -> None:
+        self._board, self._names = board, names
 
     @property
     def _table(self) -> Table:
@@ -150,8 +170,8 @@ class Pairs(_FrameSource, Sequence[Pair]):
             low, high = decision.row["ci_low"], decision.row["ci_high"]
             yield Pair(names[decision.a], names[decision.b], _number(decision.difference),
                        None if low is None and high is None else (_number(low), _number(high)),
-                       _number(decision.p_value), _number(decision.p_adjusted), bool(decision.significant),
-                       str(decision.row["method"]))
+                       _number(decision.p_value), _number(decision.row["log10_p"]), _number(decision.p_adjusted),
+                       bool(decision.significant), str(decision.row["method"]))
 
 
 def _number(value: Any) -> float | None:
@@ -179,11 +199,11 @@ class GateResult(_FrameSource):
         sentences: The verdict in words.
     """
 
-    def __init__(self, result: StudyResult, package: Package | None = None) -> None:
+    def __init__(self, result: StudyResult) -> None:
         self.criteria: list[dict[str, Any]] = result.finding.tables["criteria"]
         self.verdict: Literal["pass", "fail", "undecided"] = self.criteria[0]["gate"]
         self.sentences = tuple(result.finding.reading)
-        self._result, self._package = result, package
+        self._result = result
 
     @property
     def _table(self) -> Table:
@@ -201,10 +221,9 @@ class Board(_FrameSource):
         messages: Messages about the data and the tests, as sentences that begin with `warning: ` or `info: `.
     """
 
-    def __init__(self, board: Leaderboard, task: TemporaryTask, messages: Sequence[str],
-                 package: Package | None = None) -> None:
+    def __init__(self, board: Leaderboard, task: TemporaryTask, messages: Sequence[str]) -> None:
         self.messages = tuple(messages)
-        self._board, self._task, self._package = board, task, package
+        self._board, self._task = board, task
 
     @property
     def _table(self) -> Table:
@@ -220,7 +239,8 @@ class Board(_FrameSource):
     @property
     def systems(self) -> tuple[str, ...]:
         """Names of the systems, best first."""
-        return tuple(self._task.names[standing.submission.rpartition("@")[0]] for standing in self._board.standings)
+        return tuple(self._task.names.get(standing.submission.rpartition("@")[0], standing.display_name)
+                     for standing in self._board.standings)
 
     @property
     def scores(self) -> dict[str, float | None]:
@@ -244,7 +264,21 @@ class Board(_FrameSource):
     @property
     def pairs(self) -> Pairs:
         """Comparisons of all pairs of systems."""
-        return Pairs(self._board, self.systems, self._package)
+        return Pairs(self._board, self.systems)
+
+    @property
+    def items(self) -> Items:
+        """Scores of all systems on single items, in the order of the items.
+
+        The program evaluates the task again, because the board stores no items.
+        """
+        names = {standing.submission.rpartition("@")[0]: name
+                 for standing, name in zip(self._board.standings, self.systems, strict=True)}
+        with self._open_registry() as database, database.reading() as connection:
+            rows = connection.exec_driver_sql(
+                "SELECT item, team, system, replicate, score FROM item_score ORDER BY item_id, scoring_id, replicate")
+            return Items([{"item": row.item, "system": names[f"{row.team}/{row.system}"], "run": row.replicate,
+                           "score": row.score} for row in rows])
 
     @property
     def result(self) -> str:
@@ -301,7 +335,7 @@ class Board(_FrameSource):
                      expected=expected, attempts=attempts)
         with self._open_registry() as database:
             result, _ = run_gate(Archive(database, Journal("study", {}), dry_run=True), study, Choice(TASK))
-        return GateResult(result, self._package)
+        return GateResult(result)
 
     def to_task(self, folder: str | Path, task: str | None = None) -> Path:
         """Save the evaluated data as a task: a folder with a manifest and data files.

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Mapping
 
+from registry.direct.advice import name_arguments
 from registry.direct.board import Board
+from registry.direct.files import are_files, describe_question, make_task_of_files
 from registry.direct.task import TASK, EvaluationRequest, make_task
 from registry.errors import InputError, RegistryError, combine_errors
 from registry.parallel.execution import Execution
 from registry.pipeline import evaluate_task
+from registry.quick.plan import QuestionError
 from registry.store.log import Journal
-
-_INSTEAD = tuple((re.compile(advice), instead) for advice, instead in (  # advice about Python's values
-    (r"correct the file, or set check_order = false", "pass dicts or Series with an index"),
-    (r"set the submission's option fold_case = true", "write the labels in the letter case of the gold"),
-    (r"set the submission's option rename = \{ (.*?) \}", r"rename the labels first: \1"),
-    (r', otherwise set unknown = "accept"', "")))
 
 
 def evaluate_values(request: EvaluationRequest) -> Board:
@@ -31,58 +26,48 @@ def evaluate_values(request: EvaluationRequest) -> Board:
     Raises:
         InputError: The data or a setting is invalid.
     """
-    task, sentences = make_task(request), list[str]()
+    sentences = list[str]()
+    try:
+        if are_files(request):
+            task, sentences = make_task_of_files(request)
+        else:
+            task = make_task(request)
+    except QuestionError as error:
+        raise describe_question(error) from None
+    except InputError as error:
+        raise combine_errors([_name_arguments(fault, None) for fault in (error, *error.others)]) from None
     try:
         result = evaluate_task(task.folder, TASK, Journal("evaluate", {}), Execution(), sentences.append)
     except InputError as error:
-        owners = set(task.folder.copies.values())
-        raise combine_errors([_remove_temporary_path(fault, owners) for fault in (error, *error.others)]) from None
+        owners = None if are_files(request) else set(task.folder.copies.values())
+        raise combine_errors([_name_arguments(fault, owners) for fault in (error, *error.others)]) from None
     (board,) = result.boards
-    messages = [_replace_advice(_replace_file_name(sentence, task.folder.copies))
+    messages = [name_arguments(_replace_file_name(sentence, task.folder.copies))
                for sentence in sentences if sentence.startswith(("warning: ", "info: "))]
-    packages = [type(given).__module__.partition(".")[0] for given in _list_inputs(request)]
-    package = next((package for package in ("polars", "pandas") if package in packages), None)
-    return Board(board, task, messages, package)
+    return Board(board, task, messages)
 
 
-def _remove_temporary_path(error: RegistryError, owners: set[str]) -> RegistryError:
-    """Remove the path and line number of a temporary file from an error message.
+def _name_arguments(error: RegistryError, owners: set[str] | None) -> RegistryError:
+    """Return an error with settings as arguments, and without the path and line of a temporary file.
 
     Values given in Python are written to temporary files, which users do not know.
 
     Args:
-        error: The error about a file.
-        owners: Names of values, such as `the gold`, which are not removed.
+        error: The error.
+        owners: Names of values, such as `the gold`, which errors name instead of a path; None if the paths are the
+            user's.
     """
     if not isinstance(error, InputError):
         return error
-    message = _replace_advice(error.message)
-    return InputError(message, path=error.path if error.path in owners else None, item=error.item,
-                      category=error.category)
+    message = name_arguments(error.message)
+    if owners is None and message == error.message:
+        return error
+    is_shown = owners is None or error.path in owners
+    return InputError(message, path=error.path if is_shown else None, item=error.item,
+                      line=error.line if owners is None else None, category=error.category)
 
 
 def _replace_file_name(sentence: str, copies: Mapping[str, str]) -> str:
     kind, _, rest = sentence.partition(" ")
     file, separator, about = rest.partition(": ")
     return f"{kind} {copies.get(file, file)}{separator}{about}"
-
-
-def _replace_advice(message: str) -> str:
-    """Replace advice about files in a message by advice about Python values.
-
-    Example: "correct the file, or set check_order = false" -> "give dicts or Series with an index".
-    """
-    for advice, instead in _INSTEAD:
-        message = advice.sub(instead, message)
-    return message
-
-
-def _list_inputs(request: EvaluationRequest) -> Iterator[Any]:
-    """Yield all values that the user gave: the gold, and the values of each system.
-
-    The values show whether the user works with pandas or polars, so that the result can use the same package.
-    """
-    yield request.gold
-    yield request.systems
-    if isinstance(request.systems, Mapping):
-        yield from request.systems.values()

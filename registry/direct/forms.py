@@ -326,8 +326,10 @@ class Rankings(Form):
                 if grade != int(grade):
                     raise InputError(f"the relevance of {document!r:.60} is {grade}; expected a whole "
                                      "number", item=name)
-            lines += [f"{name} 0 {document} {int(number)}" if gold else f"{name} Q0 {document} 0 {number!r} system"
-                      for document, number in ranked.items()]
+            # Ranks are in the order of the dict if scores are equal, so that warnings about ties can count them.
+            by_score = sorted(ranked.items(), key=lambda entry: -entry[1])
+            lines += [f"{name} 0 {document} {int(number)}" if gold else f"{name} Q0 {document} {rank} {number!r} system"
+                      for rank, (document, number) in enumerate(by_score, 1)]
         return _lines(lines)
 
 

@@ -70,11 +70,12 @@ class TemporaryTask:
 
     Attributes:
         folder: The manifest and the data files.
-        names: The user's name of each system, by its name `team/system` in the task.
+        names: The user's name of each system, by its name `team/system` in the task; other systems have their name in
+            the task.
     """
 
     folder: TaskFolder
-    names: Mapping[str, str]
+    names: Mapping[str, str] = field(default_factory=dict)
 
 
 def make_task(request: EvaluationRequest) -> TemporaryTask:
@@ -84,9 +85,9 @@ def make_task(request: EvaluationRequest) -> TemporaryTask:
         InputError: Values are invalid or do not match each other. The message names the system or the gold, and the
             item.
     """
-    if request.missing not in list(MissingPolicy):
-        raise InputError(f"missing={request.missing!r}; {suggest(request.missing, map(str, MissingPolicy))}")
-    policy = MissingPolicy(request.missing)
+    policy = check_policy(request.missing)
+    options, settings = request.settings.get("options"), {**request.settings}
+    settings.pop("options", None)
     frame, (gold, clusters) = select_columns(request.systems, (request.gold, request.clusters))
     given = read_systems(frame)
     owners = {(system, run): f"system {system!r}" if run is None else f"system {system!r}, run {run!r}"
@@ -123,9 +124,9 @@ def make_task(request: EvaluationRequest) -> TemporaryTask:
     names = name_systems(columns)
     folder = TaskFolder({
         "task": {"plugins": [package]} if package else {},
-        "test_set": [table], "submission": {"missing": request.missing},
+        "test_set": [table], "submission": {"missing": request.missing, **({"options": options} if options else {})},
         "metric": [declared | {"options": form.metric_options() | declared.get("options", {})}],
-        "significance": _check_settings(request.settings, names, clustered=clusters_of_items is not None),
+        "significance": check_settings(settings, names, clustered=clusters_of_items is not None),
         "submit": list(list_submissions(paths)),
     }, files, {}, copies=copies)
     return TemporaryTask(folder, names)
@@ -225,7 +226,14 @@ def _choose_form_by_values(kinds: Sequence[type[Form]], golds: Sequence[Any]) ->
     return kinds[0]
 
 
-def _check_settings(given: Mapping[str, Any], names: Mapping[str, str], *, clustered: bool) -> dict[str, Any]:
+def check_policy(missing: str) -> MissingPolicy:
+    """Return the policy for missing answers with a name; raise an InputError for an unknown name."""
+    if missing not in list(MissingPolicy):
+        raise InputError(f"missing={missing!r}; {suggest(missing, map(str, MissingPolicy))}")
+    return MissingPolicy(missing)
+
+
+def check_settings(given: Mapping[str, Any], names: Mapping[str, str] | None, *, clustered: bool) -> dict[str, Any]:
     """Check the user's settings of significance tests, and complete them.
 
     The default seed is added. The name of the `candidate` (the system that is compared with all others) is replaced by
@@ -233,7 +241,7 @@ def _check_settings(given: Mapping[str, Any], names: Mapping[str, str], *, clust
 
     Args:
         given: The settings.
-        names: The user's name of each system, by its name in the task.
+        names: The user's name of each system, by its name in the task; None if the names are equal.
         clustered: True if the items have clusters.
 
     Raises:
@@ -245,7 +253,7 @@ def _check_settings(given: Mapping[str, Any], names: Mapping[str, str], *, clust
     chosen = {"seed": SEED, **{name: value for name, value in given.items() if value is not None}}
     if chosen.get("unit") == "cluster" and not clustered:
         raise InputError("unit='cluster' needs the cluster of each item; pass clusters=")
-    if "candidate" in chosen:
+    if "candidate" in chosen and names is not None:
         task_names = {name: system for system, name in names.items()}
         if chosen["candidate"] not in task_names:
             raise UnknownNameError("candidate", str(chosen["candidate"]), task_names)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from registry.column_names import find_columns, has_role
@@ -88,7 +89,8 @@ class QuickTask:
     notes: tuple[str, ...]
 
 
-def make(paths: Sequence[Path], request: Request, test: str | None = None, *, skip_invalid: bool = False) -> QuickTask:
+def make(paths: Sequence[Path], request: Request, test: str | None = None, *, skip_invalid: bool = False,
+         names: Mapping[Path, str] = MappingProxyType({})) -> QuickTask:
     """Make a task from files, and find out how to read them.
 
     The files are a gold and the outputs of systems, tables of scores, or logs of another program.
@@ -98,6 +100,7 @@ def make(paths: Sequence[Path], request: Request, test: str | None = None, *, sk
         request: The options of the user.
         test: The significance test; None for the default.
         skip_invalid: True to leave out invalid files of systems if at least one is valid; warnings name them.
+        names: Names of systems by their files. The names of other systems are made from the paths of their files.
 
     Raises:
         QuestionError: The purpose of a file or column is unclear, so the user must name it.
@@ -118,6 +121,7 @@ def make(paths: Sequence[Path], request: Request, test: str | None = None, *, sk
     golds: dict[str, Path | None] = {**find_golds(gold)} if gold is not None and is_pattern(gold) else {}
     gold_paths = {path.resolve() for path in golds.values() or [gold] if path is not None}
     files = find_systems(paths, gold, lambda path: path.resolve() in gold_paths and not _has_answers(path, request))
+    files = files._replace(systems=[named._replace(name=names.get(named.path, named.name)) for named in files.systems])
     if golds:
         files, golds = _match_test_sets(files, golds)
     else:

@@ -58,7 +58,7 @@ def find_misplaced(items: Sequence[Item], answers: Sequence[Answer]) -> tuple[in
         f"may be {'shifted, ' if from_there else ''}shuffled, or may belong to other segments")
     share, side = ("a third", "source") if by_source else ("half", "reference")
     return line, (f"the lines {problem}{from_there}, because fewer than {share} of them resemble their own {side} more "
-                  f"than the {side}s of other lines{shift}; correct the file, or set check_order = false")
+                  f"than the {side}s of other lines{shift}; correct the order, or set check_order = false")
 
 
 def _find_nearest(items: Sequence[Item], answers: Sequence[Answer], *, by_source: bool) -> list[tuple[int, int]]:

@@ -1,10 +1,13 @@
 """`registry.evaluate`: its board is that of the command, and shows itself without trusting any name."""
 
 import json
+import math
+import random
 
 import pytest
 
 import registry as package
+from registry.direct.advice import name_arguments
 from registry.direct.board import Board, Pairs
 from registry.direct.task import TemporaryTask
 from registry.errors import InputError, UnknownNameError
@@ -31,7 +34,7 @@ def test_the_board_is_that_of_the_command(registry, task):
          None if row["ci_low"] is None else (row["ci_low"], row["ci_high"])) for row in pairs]
     assert (len(board), board.systems, board.best) == (3, ("a", "b", "c"), ("a", "b", "c"))
     assert board.scores == {"a": 5 / 6, "b": 3 / 6, "c": 3 / 6}
-    told = done.stderr.replace("small/test, acc:", "evaluation/test, accuracy:").splitlines()
+    told = name_arguments(done.stderr.replace("small/test, acc:", "evaluation/test, accuracy:")).splitlines()
     assert board.messages == tuple(line for line in told if line.startswith(("warning: ", "info: ")))
     assert board.messages
     written = board.to_task("kept")
@@ -45,16 +48,18 @@ def test_the_board_is_that_of_the_command(registry, task):
     assert text[-1] == board.signature
 
 
-def test_advice_is_of_values_and_of_no_options_of_files():
+def test_advice_names_options_that_help():
     gold = ["OFF", "NOT"] * 10
     lower = [label.lower() for label in gold]
-    with pytest.raises(InputError, match=r"if these names mean the same, write the labels in the letter case of the "
-                                          "gold$"):
+    with pytest.raises(InputError, match=r"the same, add options=\{'fold_case': True\}, otherwise add options="):
         package.evaluate(gold, {"a": lower})
-    with pytest.raises(InputError, match=r"names of the gold, rename the labels first: x = \"...\"$"):
+    assert package.evaluate(gold, {"a": lower}, options={"fold_case": True}).scores == {"a": 1.0}
+    with pytest.raises(InputError, match=r"names of the gold, add options=\{'rename': \{'x': '\.\.\.'\}\}, otherwise"):
         package.evaluate(gold, {"a": ["x", "y"] * 10})
+    renamed = package.evaluate(gold, {"a": ["x", "NOT"] * 10}, options={"rename": {"x": "OFF"}})
+    assert renamed.scores == {"a": 1.0}
     (remark,) = package.evaluate(gold, {"a": lower[:9] + gold[9:]}).messages
-    assert remark.endswith("write the labels in the letter case of the gold")
+    assert remark.endswith("if these names mean the same, add options={'fold_case': True}")
 
 
 def test_a_figure_shows_the_board_s_intervals(tmp_path):
@@ -108,13 +113,11 @@ def test_pairs_are_found_by_number_and_by_names():
 def test_frames_have_what_is_known_of_each_row(name):
     pytest.importorskip(name, reason=name)
     board = of("abc")
-    frame = board.to_frame(name)
+    frame = getattr(board, f"to_{name}")()
     assert type(frame).__module__.startswith(name)
     assert list(frame["system"]) == ["a", "b", "c"]
     assert list(frame.columns) == list(make_board_table(board._board).keys)
-    assert list(Pairs(board._board, board.systems, name).to_frame()["p_adjusted"]) == [0.04] * 3
-    with pytest.raises(InputError, match="unknown library 'numpy'; expected 'pandas' or 'polars'"):
-        board.to_frame("numpy")
+    assert list(getattr(Pairs(board._board, board.systems), f"to_{name}")()["p_adjusted"]) == [0.04] * 3
 
 
 def test_a_gate_is_that_of_the_command(registry, task):
@@ -133,9 +136,50 @@ def test_a_gate_is_that_of_the_command(registry, task):
     assert result.verdict == rows[0]["gate"] == "undecided"
     assert result.sentences[0].startswith("undecided: by accuracy on test")
     assert repr(result).startswith("evaluation: new instead of old")
-    assert len(result.to_frame()) == 2
+    assert len(result.to_pandas()) == 2
     assert board.gate("new", "first", superior=True).verdict == "pass"
     with pytest.raises(UnknownNameError, match="unknown system 'newest'"):
         board.gate("old", "newest", margin=0.1)
     with pytest.raises(InputError, match="expected a number above 0"):
         board.gate("old", "new", margin=-1)
+
+
+@pytest.mark.parametrize("name", ["pandas", "polars"])
+def test_items_have_the_scores_of_single_items(name):
+    pytest.importorskip(name, reason=name)
+    gold = {"i1": "x", "i2": "y", "i3": "x"}
+    board = package.evaluate(gold, {"lab/a": {"i1": "x", "i2": "x", "i3": "x"}, ("b", 1): gold,
+                                    ("b", 2): dict.fromkeys(gold, "x")})
+    frame = getattr(board.items, f"to_{name}")()
+    assert list(zip(*(frame[column].to_list() for column in ("item", "system", "score")), strict=True)) == [
+        ("i1", "lab/a", 1.0), ("i1", "b", 1.0), ("i1", "b", 1.0), ("i2", "lab/a", 0.0), ("i2", "b", 1.0),
+        ("i2", "b", 0.0), ("i3", "lab/a", 1.0), ("i3", "b", 1.0), ("i3", "b", 1.0)]
+    assert frame["run"].to_list() == [0, 0, 1] * 3
+
+
+def test_logarithms_of_p_values_are_finite_if_these_underflow():
+    """The exact sign test of 2000 wins in 2000 discordant items has p = 2 / 2**2000."""
+    (pair,) = package.evaluate(["a", "b"] * 2000, {"x": ["a", "b"] * 2000, "y": ["a"] * 4000}).pairs
+    assert pair.p_value == 0
+    assert pair.log10_p == pytest.approx(-1999 * math.log10(2), rel=1e-12)
+
+
+def test_ties_of_rankings_are_counted_as_in_files(registry, tmp_path):
+    """Documents with equal scores: same scores, and the same warning, as a run with these ranks in a file."""
+    rng = random.Random(1)
+    gold = {f"q{n}": {f"d{k}": rng.randrange(3) for k in range(9)} for n in range(6)}
+    systems = {name: {query: {document: rng.choice([0.5, 1.0]) for document in rng.sample(list(documents), 9)}
+                      for query, documents in gold.items()} for name in "ab"}
+    (tmp_path / "qrels.txt").write_text("".join(
+        f"{query} 0 {document} {grade}\n" for query, grades in gold.items() for document, grade in grades.items()))
+    for name, queries in systems.items():
+        (tmp_path / f"{name}.run").write_text("".join(
+            f"{query} Q0 {document} {rank} {score} {name}\n" for query, scores in queries.items() for rank, (
+                document, score) in enumerate(sorted(scores.items(), key=lambda entry: -entry[1]), 1)))
+    files = [tmp_path / f"{name}.run" for name in "ab"]
+    done = registry("quick", "--gold", tmp_path / "qrels.txt", *files, "--metric", "nDCG@5", "--format", "json")
+    board = package.evaluate(gold, systems, metric="nDCG@5")
+    assert board.scores == {row["system"]: row["score"] for row in done.json}
+    warnings = [line.partition(": neighbouring")[2] for line in done.stderr.splitlines() if "neighbouring" in line]
+    assert [message.partition(": neighbouring")[2] for message in board.messages] == warnings
+    assert len(warnings) == 2
