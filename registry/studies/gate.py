@@ -163,17 +163,16 @@ class Gate(BoardStudy):
             for look, digest in enumerate(case.digests, 1)]
         level, last = looks[-1]["level"], compute_level(total, self.looks, self.looks)
         criteria = [self._test_criterion(boards, case) for boards in self._group_boards(case.boards)]
-        losses = [test.p_non_inferior for _, _, test in criteria if test is not None]
-        adjusted = iter(adjust(np.array(losses), "holm").tolist() if losses else ())
+        losses = [1.0 if test is None else test.p_non_inferior for _, _, test in criteria]
+        adjusted = adjust(np.array(losses), "holm").tolist()
         rows = []
-        for row, observed, test in criteria:
-            p_loss = None if test is None else next(adjusted)
+        for (row, observed, test), p_loss in zip(criteria, adjusted, strict=True):
             p = test.p_inferior if test is not None and (self.superior or self.margin is not None) else None
-            verdict = ("fail" if p_loss is not None and p_loss <= level else
-                       "pass" if p is not None and p <= level else "undecided")
+            verdict = "fail" if p_loss <= level else "pass" if p is not None and p <= level else "undecided"
             needed = None if verdict != "undecided" or p is None else count_needed_units(
                 observed, self.margin or 0.0, self.expected, last, row["test"])
-            rows.append(row | {"p_value": p, "p_loss": p_loss, "verdict": verdict, "needed_units": needed})
+            rows.append(row | {"p_value": p, "p_loss": None if test is None else p_loss, "verdict": verdict,
+                               "needed_units": needed})
         verdicts = [row["verdict"] for row in rows]
         verdict = "fail" if "fail" in verdicts else "pass" if all(v == "pass" for v in verdicts) else "undecided"
         rows = [row | {"gate": verdict, "alpha": level, "look": self.look, "looks": self.looks} for row in rows]

@@ -79,6 +79,8 @@ def test_the_kind_of_scores_chooses_the_test():
     assert compare(matrix_of(grades, score_range=(0, 4)), 0.1).method == "bounded"
     assert compare(matrix_of(grades), 0.1).method == "bootstrap-t"
     assert compare(matrix_of(grades[:MIN_UNITS - 1]), 0.1) is None
+    constant = np.stack([grades[:, 0], grades[:, 0] + 1], axis=1)
+    assert compare(matrix_of(constant), 0.1).p_non_inferior == 1, "a constant difference has no standard error"
     correlated = PairMatrix(np.stack([grades, grades[:, ::-1]], axis=-1), coefficient=COEFFICIENTS["pearson"])
     assert compare(correlated, 0.1) is None, "a correlation is not a function of sums over units"
 
@@ -90,6 +92,22 @@ def test_directions_are_those_of_the_metric():
     result = compare(matrix_of(errors, lower_is_better=True), 0.1)
     assert result.difference < -0.1
     assert result.p_inferior > 0.9 > 0.1 > result.p_non_inferior
+
+
+@pytest.mark.parametrize("margin", [0.002, 0.005, 0.01])
+def test_losses_that_are_in_no_unit_are_not_ruled_out(margin):
+    """A loses all in a share of the units, so that it is worse by the margin; a test set may have no such unit."""
+    rng = np.random.default_rng(6)
+    sizes = rng.integers(1, 6, 200)
+    hits = np.stack([rng.binomial(sizes, 0.8)] * 2, axis=1)
+    hits[:6, 0], hits[6:12, 0] = 0, sizes[6:12]  # small differences, which cancel out
+    hits[:6, 1], hits[6:12, 1] = 1, sizes[6:12] - 1
+    statistics = np.stack([hits, np.repeat(sizes[:, None], 2, axis=1)], axis=-1).astype(float)
+    matrix = StatisticMatrix(statistics, lambda sums: sums[..., 0] / sums[..., 1], quotient=((1, 0), (0, 1)))
+    share = margin / (hits[:, 1].sum() / sizes.sum())
+    result = compare(matrix, margin)
+    assert result.difference == pytest.approx(0)
+    assert result.p_inferior >= (1 - share) ** 200
 
 
 @pytest.mark.simulation
@@ -141,7 +159,7 @@ def test_the_bootstrap_t_of_an_average_errs_in_about_alpha_at_the_margin():
     rng = np.random.default_rng(6)
     margin, errors = 0.1, []
     for _ in range(400):
-        _, matrix = stratified(rng, [20, 60], [0, 3])
+        _, matrix = stratified(rng, [150, 450], [0, 3])
         matrix.statistics[:, 0, ::2] -= margin * matrix.statistics[:, 0, 1::2]
         errors.append(compare(matrix, margin, 299).p_inferior <= 0.05)
     assert 0.02 <= np.mean(errors) <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 400)
