@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Row, bindparam, text
 
+from registry.boards.choose import select_facet
 from registry.boards.details import NO_DETAILS, Details, load_details
 from registry.boards.leaderboard import Leaderboard, Ranks
 from registry.boards.load import ALL_PAIRS, StoredTask, load_leaderboards, load_stored_boards
@@ -107,6 +108,20 @@ class Snapshot:
     def boards(self) -> list[Leaderboard]:
         """The leaderboards of all tasks in one list."""
         return [board for task in self.tasks for board in task.boards]
+
+    def select_facet(self, facet: str | None, *, whole: bool = False) -> Snapshot:
+        """Return a copy with the leaderboards of one facet, or of whole test sets only.
+
+        Args:
+            facet: The facet, such as `genre=news`; None for all.
+            whole: True to select leaderboards of whole test sets.
+
+        Raises:
+            UnknownNameError: No leaderboard has this facet.
+        """
+        selected = {board.key for board in select_facet(self.boards, facet, whole=whole)}
+        tasks = (replace(task, boards=[board for board in task.boards if board.key in selected]) for task in self.tasks)
+        return replace(self, tasks=tuple(task for task in tasks if task.boards))
 
     def with_averages(self, averages: Sequence[MacroBoard]) -> Snapshot:
         """Return a copy in which each task has its average scores over test sets."""

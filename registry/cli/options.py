@@ -67,6 +67,11 @@ Track = Annotated[str | None, typer.Option("--track", metavar="NAME", help=(
 Facet = Annotated[str | None, typer.Option("--facet", metavar="ATTRIBUTE=VALUE", help=(
     "Only items with this value. Default: all items of a test set."), autocompletion=completion.facets,
     rich_help_panel=WHICH)]
+BoardFacet = Annotated[str | None, typer.Option("--facet", metavar="ATTRIBUTE=VALUE", help=(
+    "Only boards of items with this value. Default: boards of all items and of all facets."),
+    autocompletion=completion.facets, rich_help_panel=WHICH)]
+NoFacets = Annotated[bool, typer.Option("--no-facets", rich_help_panel=WHICH, help=(
+    "Only boards of whole test sets."))]
 Public = Annotated[bool, typer.Option("--public", envvar="REGISTRY_PUBLIC", rich_help_panel=STORE, help=(
     "Show only data that `registry publish` would publish now."))]
 Private = Annotated[bool, typer.Option("--private", rich_help_panel=STORE, help=(

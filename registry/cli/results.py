@@ -25,7 +25,18 @@ from registry.cli.console import (
     report_all,
     write,
 )
-from registry.cli.options import AllNotes, At, Db, MetricAlias, OutputFormat, Public, TaskName, find_private_database
+from registry.cli.options import (
+    AllNotes,
+    At,
+    BoardFacet,
+    Db,
+    MetricAlias,
+    NoFacets,
+    OutputFormat,
+    Public,
+    TaskName,
+    find_private_database,
+)
 from registry.cli.settings import choose_database_path
 from registry.cli.study import make_archive, report_unstored
 from registry.errors import HiddenError, InputError, MismatchError
@@ -50,6 +61,29 @@ StateArgument = Annotated[str | None, typer.Argument(metavar="STATE", help=(
     "A database file, a date, a time with its zone, or the id at the end of a signature."))]
 
 
+class FacetChoice(NamedTuple):
+    """Options `--facet` and `--no-facets`, which select leaderboards.
+
+    Attributes:
+        facet: The facet, such as `genre=news`; None: all.
+        has_none: True to select leaderboards of whole test sets.
+    """
+
+    facet: str | None = None
+    has_none: bool = False
+
+
+def check_facet_choice(facet: str | None, *, no_facets: bool) -> FacetChoice:
+    """Return the values of `--facet` and `--no-facets`.
+
+    Raises:
+        InputError: Both options are given.
+    """
+    if facet is not None and no_facets:
+        raise InputError("--facet and --no-facets cannot be combined; remove one")
+    return FacetChoice(facet, no_facets)
+
+
 def board(
     task: TaskName = None, metric: MetricAlias = None,
     ranks: Annotated[Ranks | None, typer.Option("--ranks", case_sensitive=False, help=(
@@ -58,7 +92,7 @@ def board(
         "ranks). Default: the manifest's ranks."))] = None,
     wide: Annotated[bool, typer.Option("--wide", help=(
         "One row per system with its scores by all metrics, test sets and facets, and their averages."))] = False,
-    all_notes: AllNotes = False,
+    facet: BoardFacet = None, no_facets: NoFacets = False, all_notes: AllNotes = False,
     methods: Annotated[bool, typer.Option("--methods", help=(
         "Print a paragraph for a paper that describes how each leaderboard was computed, with its references (formats: "
         "table, md, latex, json)."))] = False,
@@ -79,7 +113,7 @@ def board(
     with database.reading() as connection:
         try:
             snapshot = load_boards(connection, task, metric, ranks, averages=wide, pairs=BOARD_PAIRS,
-                                   moment=database.moment)
+                                   moment=database.moment, facets=check_facet_choice(facet, no_facets=no_facets))
         except HiddenError as hidden:
             if not (visible := load_ladders(connection, task)):  # the manifest may show some facts of hidden boards
                 raise
@@ -109,7 +143,7 @@ def pairs(
         "Only the first N selected pairs of every leaderboard."))] = None,
     wide: Annotated[bool, typer.Option("--wide", help=(
         "The pairs of the averages over test sets that `registry board --wide` prints."))] = False,
-    all_notes: AllNotes = False,
+    facet: BoardFacet = None, no_facets: NoFacets = False, all_notes: AllNotes = False,
     at: At = None, db: Db = None, public: Public = False, format_: OutputFormat = None,
 ) -> None:
     """Print pairs of systems with their p-values.
@@ -121,8 +155,9 @@ def pairs(
     from registry.reports.boards import make_macro_pair_table
 
     selection = (system, top, neighbours, limit)
-    if wide and any(value is not None for value in selection):
-        raise InputError("--wide prints the pairs of averages; leave out --system, --top, --neighbours and --limit")
+    if wide and (any(value is not None for value in (*selection, facet)) or no_facets):
+        raise InputError("--wide prints the pairs of averages; leave out --system, --top, --neighbours, --limit, "
+                         "--facet and --no-facets")
     database = find_private_database(db, at, public=public)
     if wide:
         with database.reading() as connection:
@@ -133,7 +168,8 @@ def pairs(
         print_tables([make_macro_pair_table(average, past) for average in averages], format_)
         return
     with database.reading() as connection:
-        snapshot = load_boards(connection, task, metric, "range", moment=database.moment)
+        snapshot = load_boards(connection, task, metric, "range", moment=database.moment,
+                               facets=check_facet_choice(facet, no_facets=no_facets))
     boards = select_pairs(_select_signature(snapshot, database.moment), *selection)
     if (n := sum(len(board.decisions) for board in boards)) > _MAX_PAIRS:
         raise InputError(f"{n:,} pairs are too many to print; select some by --system, --top, --neighbours or --limit, "
@@ -174,7 +210,8 @@ def compare_pair(
 
 def load_boards(connection: Connection, task: str | Sequence[str] | None, metric: str | None = None,
                 ranks: Ranks | None = None, *, items: int = 0, averages: bool = False,
-                pairs: Sequence[str] | None = None, about: str = "", moment: Moment | None = None) -> Snapshot:
+                pairs: Sequence[str] | None = None, about: str = "", moment: Moment | None = None,
+                facets: FacetChoice | None = None) -> Snapshot:
     """Load the leaderboards for a command, and print warnings about outdated results.
 
     Args:
@@ -187,9 +224,11 @@ def load_boards(connection: Connection, task: str | Sequence[str] | None, metric
         pairs: The columns of pairs to load; None: all.
         about: The beginning of the error if there are no leaderboards.
         moment: The past date of the connection; None: the present.
+        facets: The leaderboards to select; None: all.
 
     Raises:
         MismatchError: There are no leaderboards.
+        UnknownNameError: No leaderboard has the requested facet.
     """
     from registry.boards.load import ALL_PAIRS, explain_no_boards
     from registry.boards.snapshot import load_snapshot
@@ -198,11 +237,13 @@ def load_boards(connection: Connection, task: str | Sequence[str] | None, metric
     if not snapshot.boards:
         reason = explain_no_boards(connection, task if isinstance(task, str) else None)
         raise MismatchError(f"{about}{reason}")
+    if facets is not None:
+        snapshot = snapshot.select_facet(facets.facet, whole=facets.has_none)
     if moment is not None:
         report(f"info: {moment.heading}")
         snapshot = snapshot.past(moment)
     report_all(snapshot.warnings, "warning")
-    if not averages:
+    if not averages or (facets is not None and facets.facet is not None):  # averages have all items
         return snapshot
     return replace(snapshot, asked=tuple(_plan_averages(connection, snapshot, metric)))
 
