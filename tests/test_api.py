@@ -19,6 +19,9 @@ PUBLIC = {  # changes are a matter of the version number
     board.Board.plot: "(self, kind: 'Kind' = 'scores', path: 'str | Path | None' = None, "
                       "**look: 'Unpack[Sizes]') -> 'Picture'",
     board.Board.to_pandas: "(self) -> 'pandas.DataFrame'", board.Board.to_polars: "(self) -> 'polars.DataFrame'",
+    board.Board.gate: "(self, base: 'str', candidate: 'str', *, margin: 'float | None' = None, "
+                      "superior: 'bool' = False, reference: 'str | None' = None, "
+                      "expected: 'float' = 0.0, attempts: 'int' = 1) -> 'GateResult'",
     board.Board.methods: "(self) -> 'Methods'",
     board.Board.to_task: "(self, folder: 'str | Path', task: 'str | None' = None) -> 'Path'",
     board.Pair.swap: "(self) -> 'Pair'",

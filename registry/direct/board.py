@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 from registry.boards.leaderboard import Leaderboard
+from registry.direct.advice import name_arguments
 from registry.direct.task import TASK, TemporaryTask
 from registry.errors import InputError, RegistryError, UnknownNameError, counted, suggest
 from registry.messages import Messages
@@ -228,10 +229,9 @@ class Board(_FrameSource):
     @property
     def _table(self) -> Table:
         table = make_board_table(self._board)
-        if not self.messages:
-            return table
-        caption = f"`messages` has {counted(len(self.messages), 'message')}."
-        return replace(table, captions=(*table.captions, caption))
+        captions, notes = (tuple(map(name_arguments, lines)) for lines in (table.captions, table.notes))
+        more = (f"`messages` has {counted(len(self.messages), 'message')}.",) if self.messages else ()
+        return replace(table, captions=(*captions, *more), notes=notes)
 
     def __len__(self) -> int:
         return len(self._board.standings)

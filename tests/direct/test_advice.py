@@ -34,3 +34,10 @@ def test_shifted_lists_are_accepted_by_the_option_of_the_advice():
     assert str(raised.value).endswith("correct the order, or add options={'check_order': False}")
     shifted = {"x": [*outputs[:50], *outputs[51:], "w1 w2"]}
     assert registry.evaluate(gold, shifted, metric="chrF", options={"check_order": False}).scores["x"] > 0
+
+
+def test_boards_and_their_messages_name_arguments():
+    gold = ["x", "y"] * 30
+    board = registry.evaluate(gold, {"a": gold, "b": ["x"] * 60}, test="bootstrap", resamples=1000)
+    assert "use test='permutation'" in " ".join(board.messages)
+    assert "--" not in repr(board) + " ".join(board.messages)
