@@ -71,9 +71,9 @@ def plan_scores(systems: Sequence[SystemFile], request: Request, items_of: Docum
     """
     tables = read_all([file.document for file in systems], request)
     if tables is None:
-        unread = next(file.document.path for file in systems if read_table(file.document, request.options) is None)
-        raise _ask_for_gold(f"{unread} has no row for each item; write its scores as rows of item and score. Or, if "
-                            "the files have answers, which file is the gold?", "", systems)
+        unread = [file for file in systems if read_table(file.document, request.options) is None]
+        raise _ask_for_gold("the file has no row for each item; write its scores as rows of item and score. Or, if the "
+                            "files have answers, which file is the gold?", "", unread)
     runs = split_runs(systems, [request.item or find_item_columns(table) for table in tables], request)
     if len(runs) > len(systems):
         systems, tables = runs, read_all([file.document for file in runs], request) or []
