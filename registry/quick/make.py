@@ -30,7 +30,7 @@ from registry.metrics.texts import ReferenceMetric
 from registry.quick.answers import plan_answers, read_all
 from registry.quick.files import Files, NamedFile, find_golds, find_runs, find_systems, is_pattern
 from registry.quick.formats import plan_format
-from registry.quick.parts import split_plan
+from registry.quick.parts import extract_rows, find_row_paths, split_plan
 from registry.quick.plan import (
     Plan,
     QuestionError,
@@ -247,7 +247,10 @@ def _plan_test_set(gold: Path | None, systems: Sequence[NamedFile], request: Req
         request: The options of the user.
         trial: Reads the files to find the readers that fit.
     """
+    row_path = request.options.get("rows")
     files = [SystemFile(named.name, Document.load(named.path)) for named in systems]
+    if row_path is not None:
+        files = [SystemFile(file.name, extract_rows(file.document, row_path)) for file in files]
     if request.system and (gold is not None or len(files) > 1):
         raise InputError("--system names columns, and works only if one table has all systems; name systems' files "
                          "without --system", path=files[0].document.path)
@@ -261,8 +264,11 @@ def _plan_test_set(gold: Path | None, systems: Sequence[NamedFile], request: Req
             raise InputError(f"--as {request.kind} compares answers with a gold; name its file: --gold FILE",
                              path=files[0].document.path)
         return plan_scores(files, request)
-    shared = next((named.document for named in files if Path(named.document.path).resolve() == gold.resolve()), None)
+    shared = next((file.document for file, named in zip(files, systems, strict=True)
+                   if named.path.resolve() == gold.resolve()), None)
     document = shared or Document.load(gold)
+    if shared is None and row_path in find_row_paths(document):
+        document = extract_rows(document, row_path)
     plan = plan_format(document, files, request, trial) or plan_answers(document, files, request)
     if plan is not None:
         return plan
@@ -294,7 +300,8 @@ def _plan_named_reader(gold: Document, systems: Sequence[SystemFile], request: R
                     *map(str.casefold, table.cells(name))} <= {"0", "1", "0.0", "1.0", "true", "false"}]
             if not table.header and "columns" in names:
                 options["columns"] = list(table.names)
-        return READERS[request.kind or ""].build({**options, **request.options})
+        own_options = {name: value for name, value in request.options.items() if name != "rows"}
+        return READERS[request.kind or ""].build({**options, **own_options})
 
     read = [reader(n, document) for n, document in enumerate((gold, *(file.document for file in systems)))]
     questions.raise_if_any(gold.path, "")
@@ -469,8 +476,6 @@ def _describe_runs(plan: Plan, request: Request, identities: Mapping[str, Identi
             raise InputError(f"this run of {name!r} has another format ({other.reader!r}) than {first.document.path} "
                              f"({first.reader!r}); write all runs in the same format", path=other.document.path)
         notes.append(f"{name}: {counted(len(rest) + 1, 'run')}, scored by their average")
-    if several and not request.runs:
-        notes.append("results hold for these runs only; with --runs random they hold for other runs, too")
     for name, numbers in versions.items():
         *older, latest = sorted(numbers, key=natural_key)
         notes += [f"{name}: version {latest} takes part, not {listed(older, _MOST_NAMES)}"] if older else []

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from registry.column_names import find_columns
-from registry.errors import counted
+from registry.errors import counted, suggest
 from registry.quick.plan import Part, Plan, QuestionError, Request, SystemFile, with_options
-from registry.quick.tables import Table, read_json_objects, read_lines, read_table
+from registry.quick.tables import Table, read_json_objects, read_json_parts, read_lines, read_table
 from registry.readers import Document, Reader
 
+_DEEPEST = 3  # maximum number of dots in the path of rows
 MOST_GROUPS = 50  # maximum number of test sets or systems in one table
 
 
@@ -53,6 +55,48 @@ def make_part(document: Document, lines: Sequence[str], name: str) -> Part:
     """
     content = "".join(f"{line}\n" for line in lines).encode()
     return Part(f"{document.path} ({name})", content, name=document.name, whole=document)
+
+
+def find_row_paths(document: Document) -> dict[str, int]:
+    """Return the paths of parts of a JSON object that may be rows of items, with their numbers of rows.
+
+    Such a part is a list of objects, or an object whose members are numbers or objects: `{"detail": {"q1": 0.5, ...}}`.
+    """
+    parts = read_json_parts(document) or []
+    paths: dict[str, int] = {}
+    pending = [(name, value) for _, name, value in parts if name is not None and "." not in name]
+    for path, value in pending:
+        members = list(value.values()) if isinstance(value, Mapping) else value if isinstance(value, list) else []
+        are_numbers = isinstance(value, Mapping) and all(isinstance(member, int | float) for member in members)
+        are_objects = all(isinstance(member, Mapping) for member in members) and bool(
+            isinstance(value, list) or (members and set.intersection(*map(set, members))))
+        if len(members) > 1 and (are_numbers or are_objects):
+            paths[path] = len(members)
+        elif isinstance(value, Mapping) and path.count(".") < _DEEPEST:
+            pending += [(f"{path}.{name}", member) for name, member in value.items() if "." not in name]
+    return paths
+
+
+def extract_rows(document: Document, path: str) -> Document:
+    """Convert the part of a JSON object at a path to a file with a row for each item.
+
+    Args:
+        document: The file.
+        path: The path, such as `results.details`.
+
+    Raises:
+        InputError: The file is no JSON object, or has no rows at the path.
+    """
+    paths = find_row_paths(document)
+    if path not in paths:
+        raise document.error(f"the file has no rows at {path!r}; {suggest(path, paths)}")
+    value: Any = {name: member for _, name, member in read_json_parts(document) or ()}
+    for name in path.split("."):
+        value = value[name]
+    rows = value if isinstance(value, list) else [
+        {**(member if isinstance(member, Mapping) else {"score": member}), "item": name}
+        for name, member in value.items()]
+    return make_part(document, [json.dumps(row, ensure_ascii=False) for row in rows], path)
 
 
 def group_rows(table: Table, column: str) -> dict[str, list[int]]:

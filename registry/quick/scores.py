@@ -26,7 +26,7 @@ from registry.quick.answers import (
 )
 from registry.quick.checks import ask_about_codes, ask_about_groups, choose_systems, refuse_summary
 from registry.quick.files import GOLD_NAME, find_runs
-from registry.quick.parts import find_system_column, group_rows, split_runs, split_set, take_rows
+from registry.quick.parts import find_row_paths, find_system_column, group_rows, split_runs, split_set, take_rows
 from registry.quick.plan import (
     OPTION,
     Plan,
@@ -72,6 +72,10 @@ def plan_scores(systems: Sequence[SystemFile], request: Request, items_of: Docum
     tables = read_all([file.document for file in systems], request)
     if tables is None:
         unread = [file for file in systems if read_table(file.document, request.options) is None]
+        if paths := find_row_paths(unread[0].document):
+            raise QuestionError("the file is one JSON object, not rows of items. Add one of these options:", {
+                option("--option", f"rows={path}"): counted(n, "row") for path, n in paths.items()},
+                unread[0].document.path)
         raise _ask_for_gold("the file has no row for each item; write its scores as rows of item and score. Or, if the "
                             "files have answers, which file is the gold?", "", unread)
     runs = split_runs(systems, [request.item or find_item_columns(table) for table in tables], request)

@@ -92,8 +92,7 @@ def test_scores_in_lists_of_one_number(folder, registry, monkeypatch):
 
 def test_scores_that_are_no_rows(folder):
     """One object for the whole run has no items."""
-    base = folder({f"runs/{model}/score.json": json.dumps({"run": model, "m1": 1, "detail": {"per_sample": {"a": 1.0}}})
-                   for model in MODELS})
+    base = folder({f"runs/{model}/score.json": json.dumps({"run": model, "m1": 1}) * 2 for model in MODELS})
     assert "write its scores as rows of item and score" in str(ask([base / "runs"]))
 
 
@@ -150,3 +149,31 @@ def test_an_item_whose_score_is_the_mean_by_chance(folder):
     assert len(make([base / "in"], Request()).folder.tables["submit"]) == 2
     with pytest.raises(InputError, match="the last row seems to be a summary"):
         make([base / "all"], Request())
+
+
+def test_rows_inside_an_object(folder, registry, monkeypatch):
+    """A question names each part that may be rows; members of an object are items, too."""
+    def write(model):
+        values = dict(zip(IDS, VALUES[model, "arc"], strict=True))
+        return json.dumps({"run": model, "m1": 1, "detail": {"per_sample": values, "n": {"a": 1}}, "rows": [
+            {"id": key, "f1": value} for key, value in values.items()]})
+
+    monkeypatch.chdir(folder({f"runs/{model}/score.json": write(model) for model in MODELS}))
+    error = registry("quick", "runs", exit_code=3).stderr
+    options = [line.split()[:2] for line in error.splitlines()[1:]]
+    assert options == [["--option", "rows=rows"], ["--option", "rows=detail.per_sample"]]
+    for added in options:
+        command = ("runs", *added, "--option", "better=higher")
+        assert get_scores(registry, "quick", *command) == {("test", model): MEANS["arc", model] for model in MODELS}
+    registry("new", "t", *command)
+    registry("run", "t/task.toml")
+    assert get_scores(registry, "board", "t") == {("test", model): MEANS["arc", model] for model in MODELS}
+    error = registry("quick", "runs", "--option", "rows=details", exit_code=3).stderr
+    assert "the file has no rows at 'details'; known: detail.per_sample, rows" in error
+
+
+def test_a_gold_and_answers_inside_an_object(folder):
+    base = folder({name: json.dumps({"version": 1, "data": [{"id": key, "label": label} for key, label in zip(
+        IDS, labels, strict=True)]}) for name, labels in (("gold.json", A), ("in/a.json", A), ("in/b.json", A))})
+    made = make([base / "in"], Request(gold=str(base / "gold.json"), options={"rows": "data"}))
+    assert made.read_as == "--item id --label label --option rows=data --metric Accuracy"

@@ -67,7 +67,6 @@ def test_notes_of_runs_and_versions(folder):
     assert made.notes == (
         "x@v10: 2 runs, scored by their average", "x@v9: 2 runs, scored by their average",
         "y@v10: 2 runs, scored by their average", "y@v9: 2 runs, scored by their average",
-        "results hold for these runs only; with --runs random they hold for other runs, too",
         "x: version v10 takes part, not v9", "y: version v10 takes part, not v9")
 
 
