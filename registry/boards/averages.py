@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,7 +13,9 @@ from registry.boards.results import describe_result
 from registry.errors import counted
 from registry.significance import CORRECTIONS
 from registry.significance.ranks import assign_letters, find_groups
-from registry.studies.suites import MacroBoard
+
+if TYPE_CHECKING:
+    from registry.studies.suites import MacroBoard
 
 
 def make_average_leaderboard(averages: MacroBoard, boards: Sequence[Leaderboard]) -> Leaderboard:

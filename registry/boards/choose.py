@@ -70,25 +70,6 @@ def select_leaderboard(boards: Sequence[Leaderboard], test_set: str | None = Non
     return boards[0]
 
 
-def select_facet(boards: Sequence[Leaderboard], facet: str | None, *, whole: bool = False) -> list[Leaderboard]:
-    """Return the leaderboards of one facet, or of whole test sets.
-
-    Args:
-        boards: The leaderboards to select from.
-        facet: The facet, such as `genre=news`; None for all.
-        whole: True to select leaderboards of whole test sets.
-
-    Raises:
-        UnknownNameError: No leaderboard has this facet.
-    """
-    facets = {board.facet for board in boards} - {None}
-    if facet is not None and facet not in facets:
-        raise UnknownNameError("facet", facet, sorted(filter(None, facets)))
-    if facet is None and not whole:
-        return list(boards)
-    return [board for board in boards if board.facet == facet]
-
-
 def select_standing(board: Leaderboard, submission: str) -> Standing:
     """Return the result of one system on a leaderboard, such as its rank and score.
 

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Row, bindparam, text
 
-from registry.boards.choose import select_facet
 from registry.boards.details import NO_DETAILS, Details, load_details
 from registry.boards.leaderboard import Leaderboard, Ranks
 from registry.boards.load import ALL_PAIRS, StoredTask, load_leaderboards, load_stored_boards
 from registry.boards.stale import Outdated, find_outdated
-from registry.errors import MismatchError
+from registry.errors import MismatchError, UnknownNameError
 from registry.evaluation.metric_ids import choose_alias
 from registry.identity import salt_digest
 from registry.manifest import decode_manifest
@@ -119,8 +118,12 @@ class Snapshot:
         Raises:
             UnknownNameError: No leaderboard has this facet.
         """
-        selected = {board.key for board in select_facet(self.boards, facet, whole=whole)}
-        tasks = (replace(task, boards=[board for board in task.boards if board.key in selected]) for task in self.tasks)
+        facets = {board.facet for board in self.boards} - {None}
+        if facet is not None and facet not in facets:
+            raise UnknownNameError("facet", facet, sorted(filter(None, facets)))
+        if facet is None and not whole:
+            return self
+        tasks = (replace(task, boards=[board for board in task.boards if board.facet == facet]) for task in self.tasks)
         return replace(self, tasks=tuple(task for task in tasks if task.boards))
 
     def with_averages(self, averages: Sequence[MacroBoard]) -> Snapshot:
