@@ -309,6 +309,8 @@ def count_needed_units(observed: Observed, margin: float, expected: float, level
     shares = scale_differences(matrix, observed.pair)
     width = matrix.score_range[1] - matrix.score_range[0] if method == "bounded" else 1.0
     margin, expected = margin / width, expected / width
+    least = math.log(level) / math.log1p(-margin) if method == "exact" and 0 < margin < 1 else 1  # if no unit differs
+    needed = max(needed, math.ceil(least))
     simulate = _simulate_betting_power if method == "bounded" else _simulate_exact_power
     while needed < _MANY and simulate(shares, needed, margin, expected, level) < _POWER:
         needed = math.ceil(needed * _STEP) + 1
