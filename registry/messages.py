@@ -612,6 +612,8 @@ _COUNT_AS = {"worst": ("counts as wrong", "count as wrong"),
 
 
 def _missing_answers(n: int, items: int, policy: str, column: str | None = None) -> str:
+    if column is not None and n == items and policy in ("drop", "own"):
+        return f"no item has {column!r}, so the system is not on the boards of this score"
     singular, plural = _COUNT_AS[policy]
     all_items, what = f"of {counted(items, 'item')}", "answer" if column is None else repr(column)
     return counted(n, f"{all_items} has no {what} and {singular}", f"{all_items} have no {what} and {plural}")

@@ -306,7 +306,7 @@ def make_macro_pair_table(board: MacroBoard, past: str = "") -> Table:
         board: The mean scores of the systems by one metric, with the tests of all pairs.
         past: A sentence about the past date whose results the table shows; empty if the results are current.
     """
-    decimals = metric_decimals(board.metric_name)
+    decimals = metric_decimals(board.metric_name) if board.decimals is None else board.decimals
     names_a, names_b = ([row[side] for row in board.pairs] for side in ("system_a", "system_b"))
     rows = _add_display_values(board.pairs, names_a, names_b, decimals)
     track = f", track {board.track}" if board.track else ""

@@ -22,6 +22,7 @@ from registry.evaluation.comparing.board_statistics import Board
 from registry.evaluation.comparing.directions import OBSERVED, SIDES, choose_sides, explain_missing_direction
 from registry.evaluation.comparing.settings import Request
 from registry.identity import replace_undefined
+from registry.manifest import Manifest, decode_manifest
 from registry.messages import Message
 from registry.significance import CORRECTIONS, MatchedT, PairMatrix, PairTest, StatisticMatrix, rank
 from registry.significance.base import PairResult
@@ -301,6 +302,7 @@ class MacroBoard:
         averages: One average per system.
         pairs: One row per pair, the better system first; empty if pairs are not tested.
         signature: Signature of the study, which identifies data, test and result.
+        decimals: Decimals that the task declares for the metric; None for the usual number.
     """
 
     task: str
@@ -316,15 +318,22 @@ class MacroBoard:
     averages: tuple[MacroAverage, ...]
     pairs: tuple[Row, ...]
     signature: str
+    decimals: int | None
 
     @classmethod
-    def load(cls, result: StudyResult) -> MacroBoard:
-        """Convert the result of a `Macro` study to a leaderboard."""
+    def load(cls, result: StudyResult, manifest: Manifest) -> MacroBoard:
+        """Convert the result of a `Macro` study to a leaderboard.
+
+        Args:
+            result: The result.
+            manifest: The manifest of the task.
+        """
         tables = result.finding.tables
         (board,) = tables["board"]
         return cls(**board | {
             "test_sets": tuple(board["test_sets"]), "pairs": tuple(tables["pairs"]),
-            "averages": tuple(MacroAverage(**row) for row in tables["averages"]), "signature": result.signature})
+            "averages": tuple(MacroAverage(**row) for row in tables["averages"]), "signature": result.signature,
+            "decimals": next((spec.decimals for spec in manifest.metric if spec.id == board["metric"]), None)})
 
 
 class Macro(BoardStudy):
@@ -359,7 +368,8 @@ def load_macro_boards(plans: Sequence[PlannedStudy], archive: Archive) -> list[M
 
     New results are stored in `archive`.
     """
-    return [MacroBoard.load(result) for plan in plans if (result := plan.get_result(archive)) is not None]
+    return [MacroBoard.load(result, decode_manifest(plan.task.manifest))
+            for plan in plans if (result := plan.get_result(archive)) is not None]
 
 
 @dataclass(frozen=True, eq=False)

@@ -98,6 +98,21 @@ def test_a_missing_value_concerns_only_its_metric(missing, registry, results):
     registry("verify")
 
 
+def test_a_system_without_any_value_is_not_on_the_boards_of_this_metric(registry, results):
+    for name in SETS:
+        for row in results.rows["birch", name]:
+            row["cost_usd"] = None
+    results.more = '[submission]\nmissing = "drop"\n'
+    printed = run(registry, results)
+    assert "no item has 'cost_usd', so the system is not on the boards of this score" in printed.stderr
+    systems = {(row["system"], row["metric"]) for row in printed.json}
+    assert systems == {*product(SYSTEMS, COLUMNS)} - {("birch", "cost_usd")}
+    for row in printed.json:
+        assert row["score"] == pytest.approx(results.values(row["system"], row["test_set"], row["metric"]).mean())
+    assert registry("run", results.folder / "task.toml").stderr.count("comparisons") == 0
+    registry("verify")
+
+
 def test_a_missing_value_is_refused_by_default(registry, results):
     results.rows["birch", "arc"][2]["cost_usd"] = None
     refused = run(registry, results, exit_code=3).stderr

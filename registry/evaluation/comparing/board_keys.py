@@ -6,7 +6,7 @@ A leaderboard is identified by its test set, track, facet, metric and members.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from typing import Any, Protocol, TypeVar
@@ -22,9 +22,11 @@ from registry.evaluation.resolve import choose_unit
 from registry.identity import digest_json, salt_digest
 from registry.manifest import update_significance
 from registry.manifest.fields import is_in_family
+from registry.metrics import METRICS
 from registry.significance.multiple import GATEKEEPING
 from registry.store import catalog
 from registry.store.catalog import DeclaredMetric, GoldRevisionRow, Member, ScoreRow, TaskRow, TestSetRow
+from registry.values import parse
 
 
 @dataclass(frozen=True)
@@ -184,10 +186,21 @@ def load_board_keys(connection: Connection, task_row: TaskRow, request: Request)
             scores = catalog.scores(connection, metric.metric_id, [m.scoring_id for m in members])
             if stale := [m.name for m in members if m.scoring_id not in scores]:
                 raise MismatchError(f"{stale[0]} is not scored by {metric.alias} yet; run `registry score`")
-            for track in sorted({m.track for m in members}, key=lambda track: (track is not None, track)):
-                in_track = [m for m in members if m.track == track]
+            scored = _leave_out_unscored(members, metric, scores)
+            for track in sorted({m.track for m in scored}, key=lambda track: (track is not None, track)):
+                in_track = [m for m in scored if m.track == track]
                 for facet in (None, *facets):
                     yield BoardKey(task_row, test_set, gold, metric, track, facet, in_track, scores)
+
+
+def _leave_out_unscored(members: list[Member], metric: DeclaredMetric, scores: Mapping[int, ScoreRow]) -> list[Member]:
+    """Leave out systems without any score in the column of a metric, such as a system whose costs are unknown.
+
+    If no system has such a score, all are returned, and `compare` warns that there is no leaderboard.
+    """
+    if parse("metric", METRICS, metric.name).column is None:
+        return members
+    return [member for member in members if scores[member.scoring_id].n_items] or members
 
 
 def load_compared_keys(connection: Connection, task_row: TaskRow, request: Request) -> list[BoardKey]:
