@@ -85,6 +85,7 @@ conformance: $(VENV)/.installed
 
 validity: $(VENV)/.installed
 	$(BIN)/python -m tests.validity --write
+	$(BIN)/python -m tests.validity.gate --write
 
 validity-peers: .venv/peers/.installed
 	.venv/peers/bin/python -m tests.validity.peers --write
