@@ -245,7 +245,7 @@ def nearest(name: str, known: Iterable[str]) -> list[str]:
 
 
 def counted(n: int, thing: str, plural: str | None = None) -> str:
-    """Format a number with its noun: `2 pairs`.
+    """Format a number with its noun: `2 pairs`, `1,000 pairs`.
 
     Args:
         n: The number.
@@ -255,7 +255,7 @@ def counted(n: int, thing: str, plural: str | None = None) -> str:
     >>> counted(1, "pair"), counted(2, "pair"), counted(1, "item has", "items have")
     ('1 pair', '2 pairs', '1 item has')
     """
-    return f"{n} {thing if n == 1 else plural or thing + 's'}"
+    return f"{n:,} {thing if n == 1 else plural or thing + 's'}"
 
 
 def listed(names: Sequence[str], most: int, separator: str = ", ") -> str:

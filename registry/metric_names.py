@@ -283,11 +283,15 @@ def _fold(name: str) -> str:
     return re.sub(r"(?!\+|(?<=\d)\.(?=\d))[\W_]", "", unicodedata.normalize("NFKC", name).casefold())
 
 
+_LONGEST_LABEL = 15  # characters; ids can be longer
+
+
 def metric_label(name: str, metric_name: str, declared: str | None = None) -> str:
     """Return the heading of a metric's column of scores on a leaderboard.
 
     The heading is the title that the task declares, or else the metric's id. An id that only repeats the name of the
-    metric, such as SpanF, is replaced by the usual title, such as F1, unless this is longer.
+    metric, such as LabelF, is replaced by the usual title, such as macro-F1. Long titles, and the words of an
+    abbreviation such as WER, do not replace the id.
 
     Args:
         name: The id of the metric in the task.
@@ -296,7 +300,8 @@ def metric_label(name: str, metric_name: str, declared: str | None = None) -> st
     """
     usual = metric_title(metric_name)
     plain = usual.partition(" (")[0]
-    return declared or (plain if len(plain) <= len(name) and is_redundant_id(name, metric_name, usual) else name)
+    is_short = len(plain) <= max(len(name), _LONGEST_LABEL) and not (name.isupper() and " " in plain)
+    return declared or (plain if is_short and is_redundant_id(name, metric_name, usual) else name)
 
 
 def metric_title(metric_name: str) -> str:

@@ -217,8 +217,9 @@ class Intervals(NamedTuple):
 
     def statements(self, comparison: Comparison) -> tuple[str | Message, ...]:
         """Return sentences and messages about the confidence intervals of a leaderboard."""
-        methods = [f"{method} for {values}"
-                   for values, method in (("scores", self.scores), ("differences", self.differences)) if method]
+        methods = [f"{self.scores} for scores and differences"] if self.scores == self.differences != "" else [
+            f"{method} for {values}"
+            for values, method in (("scores", self.scores), ("differences", self.differences)) if method]
         if not methods:
             return self.messages
         is_uncorrected = self.differences and comparison.family_size > 1
@@ -416,8 +417,9 @@ class Leaderboard:
 
     @property
     def title(self) -> str:
-        """The title of the leaderboard, which includes the metric."""
-        return make_board_title(self.shared_values, self.declared_title)
+        """The title of the leaderboard, with the metric, and its direction if lower scores are better."""
+        direction = " (lower is better)" if self.better == "lower" else ""
+        return make_board_title(self.shared_values, self.declared_title) + direction
 
     @property
     def metric_title(self) -> str:

@@ -30,7 +30,7 @@ def describe_result(board: Leaderboard) -> str:
         return ""
     significant = board.decisions.select(board.decisions.significant & np.isin(board.decisions.a, ranked)
                                          & np.isin(board.decisions.b, ranked))
-    systems = f"{len(ranked)} {'' if len(ranked) == len(board.standings) else 'ranked '}systems"
+    systems = f"{len(ranked):,} {'' if len(ranked) == len(board.standings) else 'ranked '}systems"
     has_own_test = board.ranks in ("simultaneous", "bootstrap")
     beaten = set(significant.b.tolist()) if not has_own_test else {
         place for place in ranked if (board.rank_ranges[place] or (1, 1))[0] > 1}
@@ -40,12 +40,12 @@ def describe_result(board: Leaderboard) -> str:
     if len(equal) == 1:
         best = f"{equal[0]} has the best score"
     else:
-        named = _join_names(equal) if len(equal) <= _MOST_NAMES else f"{len(equal)} systems"
+        named = _join_names(equal) if len(equal) <= _MOST_NAMES else f"{len(equal):,} systems"
         best = f"{named} have the same, best score"
     if not len(significant) and not has_own_test:
         return f"No two of the {systems} differ significantly; {best}."
     if len(first) > 1:
-        named = _join_names(first) if len(first) <= _MOST_NAMES else str(len(first))
+        named = _join_names(first) if len(first) <= _MOST_NAMES else f"{len(first):,}"
         return f"No single winner: {named} of the {systems} may be first; {best}."
     if has_own_test:
         return f"Only {first[0]} of the {systems} may be first."
@@ -79,7 +79,7 @@ def format_pair_numbers(board: Leaderboard, decision: PairDecision) -> str:
     if decision.difference is None:
         return ""
     difference = make_number_format(board.decimals)(decision.difference)
-    parts = [f"difference {difference if float(difference) else difference.removeprefix('-')}"]  # no -0.00
+    parts = [f"difference {difference}"]
     if interval := format_interval(row["ci_low"], row["ci_high"], board.decimals):
         parts.append(f"{100 * comparison.confidence:g} % CI {interval}")
     if decision.p_value is not None:

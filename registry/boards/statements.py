@@ -342,9 +342,9 @@ def count_significant(n_significant: int, n_differences: int) -> str:
     if n_differences == 1:
         return f"The difference is {'' if n_significant else 'not '}significant"
     if n_significant == n_differences:
-        return f"All {n_significant} differences are significant"
+        return f"All {n_significant:,} differences are significant"
     verb = "is" if n_significant < 2 else "are"
-    return f"{n_significant or 'None'} of {n_differences} differences {verb} significant"
+    return f"{f'{n_significant:,}' if n_significant else 'None'} of {n_differences:,} differences {verb} significant"
 
 
 def _describe_sides(comparison: Comparison) -> str:

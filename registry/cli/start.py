@@ -120,7 +120,8 @@ def quick(
     result = evaluate_task(made.folder, keep or "quick", journal, execution, report, kept, averages=average)
     print_boards(result.boards, format_, all_notes=all_notes)
     if choose_format(format_) not in ("table", "md", "latex"):  # these have rows of numbers only
-        report_all(sentence for board in result.boards for sentence in (board.result, *board.details) if sentence)
+        for board in result.boards:
+            report_all(filter(None, (board.result, *board.details)), board.title if len(result.boards) > 1 else "")
     report(f"next: edit {keep}/task.toml, then rerun `registry run {keep}/task.toml`" if keep else
            "next: `registry new TASK` with the same arguments writes the manifest")
     advice = list(made.folder.advice)

@@ -491,8 +491,9 @@ def _plan_wide(table: Table, request: Request) -> Plan:
                            "--metric 'SetP(best=100)'")): "this column flags the correct candidates"
                  for name in candidates}
         golds |= {option("--gold", name): "the correct answers, with which other columns are compared"
-                  for name in dict.fromkeys((*flags, *numbers[:_SHOWN])) if name not in candidates}
-        questions.add(f"{question}; columns of numbers are {listed(scored, _SHOWN)}", direction.answers | golds)
+                  for name in dict.fromkeys((*flags[:_SHOWN], *numbers[:_SHOWN])) if name not in candidates}
+        questions.add(f"{question.removesuffix('?')} in the columns {listed(scored, _SHOWN)}?",
+                      direction.answers | golds)
     questions.raise_if_any(table.document.path, table.preview())
     systems = tuple(System(name, table.document, make_reader(table, "scores", items, {"score": name},
                                                            options=request.options)) for name in scored)

@@ -138,7 +138,7 @@ def task_folder(plans: Mapping[str, Plan], metrics: Sequence[Mapping[str, Any]],
     usual = "crossed" if request.runs == "random" else _TESTS.get(first.reader.gives, "permutation")
     significance: dict[str, Any] = {"test": test or usual, **({"runs": request.runs} if request.runs else {})}
     return TaskFolder(
-        {"task": {"title": f"Made from {Path(first.gold.path).name}"}, "test_set": test_sets,
+        {"task": {}, "test_set": test_sets,
          "submission": {"missing": request.missing, **({"options": common} if common else {})},
          "metric": [dict(table) for table in metrics],
          "significance": {**significance, "seed": SEED}, "submit": submits},

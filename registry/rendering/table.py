@@ -73,9 +73,12 @@ class Table:
 def make_number_format(decimals: int) -> Callable[[Any], str]:
     """Return a function that formats numbers with this number of decimals.
 
-    The function formats None and nan as `n/a`.
+    The function formats None and nan as `n/a`, and writes no minus sign before 0.00.
+
+    >>> list(map(make_number_format(2), (0.126, -0.001, None)))
+    ['0.13', '0.00', 'n/a']
     """
-    return lambda value: NUMBERS["undefined"] if replace_undefined(value) is None else f"{value:.{decimals}f}"
+    return lambda value: NUMBERS["undefined"] if replace_undefined(value) is None else f"{value:z.{decimals}f}"
 
 
 def format_percent(share: float) -> str:
@@ -114,7 +117,7 @@ def format_interval(low: float | None, high: float | None, decimals: int) -> str
 
     The text is empty if both ends are missing.
     """
-    ends = [None if end is None or not math.isfinite(end) else f"{end:.{decimals}f}" for end in (low, high)]
+    ends = [None if end is None or not math.isfinite(end) else f"{end:z.{decimals}f}" for end in (low, high)]
     return "" if ends == [None, None] else " to ".join(end or "-" for end in ends)
 
 

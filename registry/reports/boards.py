@@ -359,7 +359,7 @@ def _make_macro_column(board: MacroBoard, example: Leaderboard) -> WideColumn:
         example: Any leaderboard by the same metric, which has the metric's title and decimals.
     """
     return WideColumn(
-        f"macro {board.metric}", f"macro {example.metric_label}", board.better, None,
+        f"macro {board.metric}", f"average {example.metric_label}", board.better, None,
         {average.system: average for average in board.averages},
         {average.system: _format_range(average.rank_low, average.rank_high) for average in board.averages
          if average.rank_low is not None},

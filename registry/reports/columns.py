@@ -162,12 +162,12 @@ def shows_letters(board: Leaderboard) -> bool:
     """Return True if a leaderboard shows letters for groups of similar systems.
 
     Systems that share a letter do not differ significantly. Letters are hidden if ranks and decisions use different
-    tests, because letters could then contradict the ranks. They are also hidden if a system has too many letters, or if
-    there are only two systems.
+    tests, because letters could then contradict the ranks. They are also hidden if a system has too many letters, if
+    there are so many groups that no system has letters, or if there are only two systems.
     """
     longest = max((len(standing.letters or "") for standing in board.standings), default=0)
     return _is_large(board) and bool(board.decisions) and board.ranks in ("range", "cluster") and (
-        longest <= _MOST_LETTERS)
+        0 < longest <= _MOST_LETTERS)
 
 
 def _always(_: object) -> bool:

@@ -1,6 +1,8 @@
 """`registry board --wide`: metrics, test sets and facets side by side, and macro-averages over test sets."""
 
+import json
 import math
+import re
 import shutil
 from pathlib import Path
 
@@ -69,6 +71,19 @@ def test_figures_of_averages_show_the_same_averages_as_the_board(two_sets, regis
     (pair,) = registry("pairs", "--wide", "--format", "json").json
     assert {key: board.decisions[0].row[key] for key in ("difference", "p_value", "p_adjusted", "significant")} == {
         key: pair[key] for key in ("difference", "p_value", "p_adjusted", "significant")}
+
+
+def test_a_page_begins_with_the_average_over_test_sets(two_sets, registry, tmp_path):
+    """On `test`, 160 of 200 answers of `a` are correct and 100 of `b`; on `dev` 160 of both."""
+    two_sets("a", "[[submit]]\nfile = 'late.tsv'\nsystem = 'b'\ntest_set = 'dev'\n")
+    registry("page", "small", "-o", "page.html")
+    page = (tmp_path / "page.html").read_text()
+    rows = re.findall(r"<tr><th scope=\"row\"><a href=\"([^\"]*)\"><bdi>(.*?)</bdi></a></th><td><bdi>(.*?)</bdi></td>"
+                      r"<td class=\"right\">(.*?)</td>.*?<td>([^<]*)</td></tr>", page)
+    assert rows[0] == ("#show=wide", "acc, average of 2 test sets", "a", "0.8000", "the other system")
+    (wide,) = json.loads(re.search(r'id="data">(.*?)</script>', page)[1])["wide"]
+    assert wide["result"].startswith(
+        "By acc, average of 2 test sets, a is significantly better than b: difference 0.1500, ")
 
 
 def test_averages_are_drawn_and_their_options_are_checked(two_sets, registry):

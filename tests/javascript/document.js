@@ -17,6 +17,7 @@ class Element {
 export function installDocument(data) {
   const json = Object.assign(new Element("script"), { textContent: JSON.stringify(data) });
   globalThis.window = globalThis;
+  globalThis.innerWidth = 1200;
   globalThis.document = {
     title: "A page", createElement: tag => new Element(tag), createElementNS: (_, tag) => new Element(tag),
     getElementById: id => (id === "data" ? json : new Element(id)),

@@ -12,6 +12,7 @@ test("ties are rounded to the even digit", () => {
   assert.equal(fixed(0.09375, 4), "0.0938");
   assert.equal(fixed(-0.125, 2), "−0.12");
   assert.equal(fixed(2.5, 0), "2");
+  assert.equal(fixed(-0.00001, 4), "0.0000", "zero has no sign");
   assert.equal(fixed(0.00005, 4), "0.0001", "its double is above the tie");
   assert.equal(fixed(null), "n/a");
 });

@@ -30,7 +30,8 @@ def test_every_metric_has_words():
     ("span_f1", "SpanF(type=none, beta=1)", None, "span_f1 = F1", "span_f1"),
     ("f1", "SpanF(type=none, beta=1)", None, "F1", "F1"), ("SpanF", "SpanF(type=none, beta=1)", None, "F1", "F1"),
     ("bleu", "BLEU(references=[A, B])", None, "BLEU (references=[A, B])", "BLEU"),
-    ("LAS", "LAS", None, "labelled attachment score", "LAS"),
+    ("LAS", "LAS", None, "labelled attachment score", "LAS"), ("WER", "WER", None, "word error rate", "WER"),
+    ("LabelF", "LabelF", None, "macro-F1", "macro-F1"), ("SetP", "SetP", None, "precision", "precision"),
     ("comet", "Mean", None, "comet = mean score", "comet"), ("comet", "Mean", "COMET-22", "COMET-22", "COMET-22"),
     ("own", "Within@evalregistry-toy(width=1)", None, "own = Within@evalregistry-toy(width=1)", "own")])
 def test_boards_show_the_declared_title_or_the_usual_one_beside_an_id_that_says_something_else(

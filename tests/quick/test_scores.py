@@ -106,6 +106,13 @@ def test_one_table_asks(name, layout):
     assert {*options} <= {*options_of(layout([text], "all.csv"))}
 
 
+def test_a_question_about_a_table_of_many_systems_names_few_of_them(layout):
+    names = [f"m{n}" for n in range(30)]
+    with pytest.raises(QuestionError, match=r"lower scores better in the columns m0, .*26 more\?") as question:
+        make(layout([table(("id", *names), IDS, *([0, 1] * 12 for _ in names))], "all.csv"), Request())
+    assert len(question.value.options) <= 10
+
+
 def test_one_table_of_scores(layout):
     """The direction is that of the file's name, or said; sizes are no systems."""
     paths = layout([table(("id", "a", "n_tokens", "b"), IDS, HALVES, RATED, RATED_A)], "accuracy.csv")
@@ -215,6 +222,12 @@ def test_each_column_of_scores_has_a_direction(scores, better, two_columns):
     assert [(metric["options"]["column"], metric["options"]["better"]) for metric in made.folder.tables["metric"]] == [
         (score.partition(":")[0], direction) for score, direction in zip(scores, better, strict=True)]
     assert make(two_columns, Request(score=tuple(re.findall(r"--score (\S+)", made.read_as)))) == made
+
+
+def test_results_of_several_boards_begin_with_the_name_of_the_board(two_columns, registry):
+    printed = registry("quick", *two_columns, "--score", "correct", "--score", "seconds:lower").stderr.splitlines()
+    for title in ("correct", "seconds (lower is better)"):
+        assert [line for line in printed if line.startswith(f"quick/test: {title}: ")], title
 
 
 def test_an_unknown_direction_is_asked_for(two_columns):

@@ -39,7 +39,7 @@ def test_official_bleu_and_chrf_to_4_decimals(wmt22, data):
 def test_order_is_judged_by_the_source_where_there_is_no_reference(registry, data, tmp_path):
     """All 11 systems pass against a pack; shifted and shuffled files do not."""
     registry("task-pack", MANIFEST, "--root", data, "-o", "pack")
-    assert "generaltest2022: 1448 items; 11 submissions checked" in registry(
+    assert "generaltest2022: 1,448 items; 11 submissions checked" in registry(
         "check", *sorted((data / "system-outputs").iterdir()), "--task", "pack/task.toml").stderr
     lines = (data / "system-outputs" / "generaltest2022.cs-en.hyp.Online-A.en").read_text().split("\n")[:-1]
     shuffled = random.Random(1).sample(lines, len(lines))

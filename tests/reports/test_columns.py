@@ -45,6 +45,14 @@ def test_a_heading_of_pairs_is_changed_in_one_place(renamed):
     assert make_page_data(contents())["columns"]["pairs"]["p_adjusted"]["heading"] == "corrected p"
 
 
+def test_a_board_without_letters_has_no_column_of_groups():
+    """Boards with more than 702 groups have no letters."""
+    board = leaderboard("abc")
+    assert "group" in [column.heading for column in make_board_table(board).columns]
+    board = replace(board, standings=tuple(replace(standing, letters="") for standing in board.standings))
+    assert "group" not in [column.heading for column in make_board_table(board).columns]
+
+
 def test_tables_of_differences_have_the_headings_of_leaderboards(renamed):
     renamed(columns._BOARD, "cluster", "group of ranks")
     state = SimpleNamespace(title="board", decimals=4, systems={}, signature="s")

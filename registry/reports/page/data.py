@@ -18,6 +18,7 @@ from urllib.parse import urlencode, urlsplit
 import numpy as np
 
 from registry.arrays import Floats, Ints
+from registry.boards.averages import make_average_leaderboard
 from registry.boards.details import OTHER, Cell, Confusions, Details, DistinctiveItems, History, Regions
 from registry.boards.items import ItemView, SystemOutput
 from registry.boards.leaderboard import Decisions, Leaderboard, Standing
@@ -106,15 +107,28 @@ def make_about(contents: TaskBoards) -> Json:
             "entry": bibtex(task, task.date or about.compared), "preview": _make_preview(contents, description)}
 
 
-def make_board_overview(boards: Sequence[Leaderboard]) -> Json:
+def make_board_overview(boards: Sequence[Leaderboard], averages: Sequence[MacroBoard] = ()) -> Json:
     """Return the overview of the leaderboards on a page, one row per leaderboard.
 
     A row has the best systems, and how many other systems are significantly worse. The result has two lists: `rows` has
     leaderboards of whole test sets, and of facets (parts of a test set) too if these are few; `facets` has the others.
+    The first rows are averages over test sets by the first board's metric; they link to the boards side by side.
     """
     rows = [{"facet": board.facet, **make_overview_row(board, boards)} for board in boards]
     whole = rows if len(rows) <= _ROWS else [row for row in rows if row["facet"] is None]
-    return {"rows": whole, "facets": [] if whole is rows else [row for row in rows if row["facet"] is not None]}
+    first = [_make_row(board, f"#{urlencode({'show': 'wide'} | ({'track': board.track} if board.track else {}))}",
+                       f"{board.metric_label}{f', track {board.track}' if board.track else ''}")
+             for board in make_average_boards(boards, averages)]
+    return {"rows": first + whole, "facets": [] if whole is rows else [
+        row for row in rows if row["facet"] is not None]}
+
+
+def make_average_boards(boards: Sequence[Leaderboard], averages: Sequence[MacroBoard]) -> Iterator[Leaderboard]:
+    """Yield the averages over test sets by the first board's metric as leaderboards, one per track."""
+    for average in averages:
+        if average.metric == boards[0].metric and average.pairs:
+            yield make_average_leaderboard(average, [board for board in boards if board.facet is None and (
+                board.metric, board.track) == (average.metric, average.track)])
 
 
 def make_overview_row(board: Leaderboard, boards: Sequence[Leaderboard], page: str = "") -> Json:
@@ -125,12 +139,15 @@ def make_overview_row(board: Leaderboard, boards: Sequence[Leaderboard], page: s
         boards: All leaderboards of the task.
         page: The address of the task's page; empty for a link on this page.
     """
+    return _make_row(board, make_board_link(page, board), describe_part(board, boards) or "all items")
+
+
+def _make_row(board: Leaderboard, link: str, title: str) -> Json:
     lead = find_lead(board)
     names = [board.standings[n].display_name for n in lead.best]
     score = board.standings[lead.best[0]].score if lead.best else None
-    return {"link": make_board_link(page, board), "title": describe_part(board, boards) or "all items",
-            "best": list_names(names, _BEST) if names else "–", "score": make_number_format(board.decimals)(score),
-            "n": len(board.standings), "better_than": str(lead)}
+    return {"link": link, "title": title, "best": list_names(names, _BEST) if names else "–",
+            "score": make_number_format(board.decimals)(score), "n": len(board.standings), "better_than": str(lead)}
 
 
 def describe_part(board: Leaderboard, boards: Sequence[Leaderboard], *, has_metric: bool = True) -> str:
@@ -798,13 +815,15 @@ def make_wide_data(boards: Sequence[Leaderboard], averages: Sequence[MacroBoard]
 
     A track with a single column of scores has no such table.
     """
+    results = {board.track: make_result(board, [board]) for board in make_average_boards(boards, averages)}
     for wide in make_wide_boards(boards, averages, boards[0].metric):
         if len(wide.columns) > 1:
             rows = {key: make_column(getattr(standing, key) for _, standing in wide.rows)
                     for key in ("system", "team", "kind", "late")}
             names = [name for name, _ in wide.rows]
-            yield {"track": wide.track, "title": wide.title, "n": len(wide.rows), "notes": wide.findings,
-                   "parts": CELL_KEYS, "rows": rows | {"shown": make_column(wide.display_names)},
+            yield {"track": wide.track, "title": wide.title, "result": results.get(wide.track),
+                   "n": len(wide.rows), "notes": wide.findings, "parts": CELL_KEYS,
+                   "rows": rows | {"shown": make_column(wide.display_names)},
                    "latex": render_latex_wide(wide) if len(wide.rows) <= LATEX else None,
                    "columns": [_make_wide_column(column, names, boards) for column in wide.columns]}
 

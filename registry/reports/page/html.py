@@ -122,7 +122,8 @@ def page(contents: TaskBoards, home: str = "", folder: str | None = None) -> str
     return render_template("page.html", heading=f"{contents.title or contents.task}: leaderboards",
                            preview=about["preview"], contents=contents, about=about, home=home,
                            result=make_result(boards[0], boards),
-                           overview=make_board_overview(boards) if len(boards) > 1 else None, script=js, style=css,
+                           overview=make_board_overview(boards, contents.averages) if len(boards) > 1 else None,
+                           script=js, style=css,
                            data=Markup(dump_json(data)),  # noqa: S704
                            policy=make_policy(css, js, has_files=has_files))
 

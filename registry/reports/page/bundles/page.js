@@ -108,7 +108,8 @@
     const text = value.toFixed(digits);
     const isTie = Math.abs(value) * 2 ** (digits + 1) % 2 === 1;
     const last = Number(text.at(-1));
-    return isTie && last % 2 ? text.slice(0, -1) + (last - 1) : text;
+    const rounded = isTie && last % 2 ? text.slice(0, -1) + (last - 1) : text;
+    return Number(rounded) === 0 ? rounded.replace("-", "") : rounded;
   }
   var withMinus = (text) => text.replaceAll("-", "−");
   var fixed = (value, digits = decimals) => value == null ? numbers_default.undefined : withMinus(round(value, digits));
@@ -676,7 +677,8 @@
   }
   var intervalOf = ({ standings }, n) => ({ value: cellAt(standings.score, n), low: cellAt(standings.ci_low, n), high: cellAt(standings.ci_high, n) });
   function intervalCells(board) {
-    const standings = board.standings, all = range(board.n).map((n) => intervalOf(board, n)), scale = scaleOver(all, 168);
+    const standings = board.standings, all = range(board.n).map((n) => intervalOf(board, n));
+    const scale = scaleOver(all, innerWidth < 640 ? 72 : 168);
     const hasIntervals = all.some(({ low, high }) => low != null || high != null);
     const label = (n) => hasIntervals ? withMinus(cellAt(standings.interval, n)) || "no interval" : cellAt(standings.printed, n);
     return {
@@ -2689,7 +2691,7 @@
       revealTarget();
       return;
     }
-    drawResult(wide ? firstBoardOf(wide) : board);
+    drawResult(wide?.result ? { result: wide.result, warnings: [] } : wide ? firstBoardOf(wide) : board);
     markBoard(wide ? void 0 : board);
     drawColumnChoice(listing, () => draw());
     drawTable(listing);
@@ -2712,7 +2714,7 @@
   function drawResult(board) {
     const n = board.warnings.filter(({ severity }) => severity !== "info").length;
     byId("result").replaceChildren(
-      el("bdi", {}, visible(board.result)),
+      el("bdi", {}, visible(board.result).replaceAll(" = ", " = ")),
       ...n ? [" ", el("a", { class: "unprinted", href: "#sentences" }, counted(n, "warning"))] : []
     );
   }

@@ -97,7 +97,8 @@ export const intervalOf = ({ standings }, n) =>
  * @param {import("./types").Board} board
  */
 function intervalCells(board) {
-  const standings = board.standings, all = range(board.n).map(n => intervalOf(board, n)), scale = scaleOver(all, 168);
+  const standings = board.standings, all = range(board.n).map(n => intervalOf(board, n));
+  const scale = scaleOver(all, innerWidth < 640 ? 72 : 168);
   const hasIntervals = all.some(({ low, high }) => low != null || high != null);
   const label = n => (hasIntervals ? withMinus(cellAt(standings.interval, n)) || "no interval" : cellAt(standings.printed, n));
   return { scale,

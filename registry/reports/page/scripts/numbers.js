@@ -13,7 +13,8 @@ export function setDecimals(count) {
 }
 
 /**
- * Rounds to a number of decimals as Python does: a tie goes to the even digit, which `toFixed` rounds up.
+ * Rounds to a number of decimals as Python does: a tie goes to the even digit, which `toFixed` rounds up. No minus sign is
+ * before 0.00.
  *
  * A number is a tie if its double is an odd multiple of half a unit of the last digit, and so of 2 ** -(digits + 1).
  * @param {number} value
@@ -23,7 +24,8 @@ function round(value, digits) {
   const text = value.toFixed(digits);
   const isTie = Math.abs(value) * 2 ** (digits + 1) % 2 === 1;
   const last = Number(text.at(-1));
-  return isTie && last % 2 ? text.slice(0, -1) + (last - 1) : text;
+  const rounded = isTie && last % 2 ? text.slice(0, -1) + (last - 1) : text;
+  return Number(rounded) === 0 ? rounded.replace("-", "") : rounded;
 }
 
 /** @param {string} text */

@@ -41,7 +41,7 @@ function draw(last) {
     revealTarget();
     return;
   }
-  drawResult(wide ? firstBoardOf(wide) : board);
+  drawResult(wide?.result ? { result: wide.result, warnings: [] } : wide ? firstBoardOf(wide) : board);
   markBoard(wide ? undefined : board);
   drawColumnChoice(listing, () => draw());
   drawTable(listing);
@@ -62,10 +62,10 @@ function draw(last) {
   });
 }
 
-/** @param {import("./types").Board} board */
+/** @param {Pick<import("./types").Board, "result" | "warnings">} board */
 function drawResult(board) {
   const n = board.warnings.filter(({ severity }) => severity !== "info").length;
-  byId("result").replaceChildren(el("bdi", {}, visible(board.result)),
+  byId("result").replaceChildren(el("bdi", {}, visible(board.result).replaceAll(" = ", "\u00a0=\u00a0")),
     ...(n ? [" ", el("a", { class: "unprinted", href: "#sentences" }, counted(n, "warning"))] : []));
 }
 

@@ -94,6 +94,7 @@ export interface PairFigures {
 export interface Wide {
   track: string | null;
   title: string;
+  result: string | null;
   n: number;
   notes: string[];
   parts: string[];
