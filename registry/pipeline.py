@@ -22,7 +22,7 @@ from registry.boards.load import ALL_PAIRS, BOARD_PAIRS, explain_no_boards, load
 from registry.boards.pairs import add_details
 from registry.boards.planned import describe_plan
 from registry.errors import NOTHING_STORED
-from registry.evaluation.comparing.compare import ComparisonSummary, compare, prepare
+from registry.evaluation.comparing.compare import ComparisonSummary, compare, delete_unused_results, prepare
 from registry.evaluation.comparing.settings import build_request
 from registry.evaluation.comparing.vetting import VettedTask
 from registry.evaluation.ingest.apply import IngestSummary, apply
@@ -211,6 +211,7 @@ def evaluate(job: Job, run_ingest: Callable[[Session], Ingest], *, create: bool 
         def compare_task(session: Session, vetted: VettedTask | None = None) -> tuple[ComparisonSummary, Boards]:
             session.limit_memory(execution.memory)
             compared = compare(session.connection, journal, row, request, vetted)
+            delete_unused_results(session.connection, journal)
             boards = load_leaderboards(session.connection, row, pairs=job.pairs)
             if job.details:
                 boards = [add_details(session.connection, row, board) for board in boards]

@@ -342,7 +342,7 @@ def _compare_tasks(session: Session, job: Job, task: str | None, metric: str | N
     from registry.boards.load import explain_no_boards, load_leaderboards
     from registry.boards.planned import describe_plan
     from registry.evaluation.comparing.compare import compare as compare_task
-    from registry.evaluation.comparing.compare import prepare
+    from registry.evaluation.comparing.compare import delete_unused_results, prepare
     from registry.evaluation.comparing.settings import build_request
     from registry.evaluation.metric_ids import choose_alias
     from registry.pipeline import describe_results
@@ -362,6 +362,7 @@ def _compare_tasks(session: Session, job: Job, task: str | None, metric: str | N
         report_all(describe_results(compared=compared))
         report_unused_options(context, execution, compared)
         boards += load_leaderboards(session.connection, row, alias, pairs=job.pairs)
+    delete_unused_results(session.connection, job.journal)
     if not boards:
         report(f"info: {explain_no_boards(session.connection, task)}")
     return boards

@@ -106,6 +106,12 @@ def pair_results(connection: Connection, pair_request_id: int, statistics: Ints,
             for name, column in loaded.items()}
 
 
+def delete_unused_results(connection: Connection, run_id: int) -> None:
+    """Delete the pair results of a command that no comparison uses."""
+    result, used = models.pair_result, select(models.comparison_pair.c.pair_result_id)
+    connection.execute(result.delete().where(result.c.run_id == run_id, result.c.pair_result_id.not_in(used)))
+
+
 def find_intervals(connection: Connection, pair_result_ids: Ints) -> Ints:
     """Find the test results that have a stored confidence interval.
 

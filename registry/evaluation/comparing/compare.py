@@ -113,6 +113,16 @@ def compare(connection: Connection, journal: Journal, task_row: TaskRow, request
     return summary
 
 
+def delete_unused_results(connection: Connection, journal: Journal) -> None:
+    """Delete the pair results of this command that no comparison uses.
+
+    They are results with too few resamples, which results with more resamples replaced, and results of systems that
+    were withdrawn meanwhile. `verify` repeats comparisons, so it could not verify such results.
+    """
+    if journal.changed:
+        comparisons.delete_unused_results(connection, journal.run_id(connection))
+
+
 def _compare_family(connection: Connection, journal: Journal, vetted: Sequence[VettedBoard], request: Request,
                     summary: ComparisonSummary) -> list[str]:
     """Compare systems on leaderboards whose p-values are corrected together.

@@ -104,3 +104,14 @@ def test_the_same_manifest_and_its_numbers_change_nothing(written, registry, tas
 def test_a_number_of_draws_is_a_number_or_auto(drawn, registry):
     told = registry("compare", "--resamples", "many", exit_code=3).stderr
     assert "resamples: is 'many'; expected a whole number from 100 to 2^30, or 'auto'" in told
+
+
+def test_results_that_more_draws_replaced_are_not_kept_as_nothing_could_verify_them(written, registry):
+    registry("run", written(resamples=100, resolve=10_000))
+    assert {row["resamples"] for row in pairs()} == {100, 1000, 10_000}
+    unused = registry("query", "SELECT count(*) AS n FROM pair_result ANTI JOIN comparison_pair USING (pair_result_id)",
+                      "--format", "json").json
+    assert unused == [{"n": 0}]
+    assert "no faults" in registry("verify").stderr
+    registry("compare", "--alpha", "0.2")
+    assert "no faults" in registry("verify").stderr
