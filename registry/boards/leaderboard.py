@@ -432,6 +432,13 @@ class Leaderboard:
         return metric_label(self.metric, self.metric_name, self.declared_title)
 
     @property
+    def has_unranked_best(self) -> bool:
+        """True if a system without a rank has a better score than all ranked systems."""
+        ranked = [n for n, standing in enumerate(self.standings) if standing.rank == 1]
+        return any(standing.rank is None and standing.score != self.standings[ranked[0]].score
+                   for standing in self.standings[:ranked[0]]) if ranked else False
+
+    @property
     def sentences(self) -> tuple[str, ...]:
         """Sentences about the leaderboard: the result, then the tests and their limits.
 

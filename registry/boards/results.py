@@ -37,11 +37,12 @@ def describe_result(board: Leaderboard) -> str:
     first = [board.standings[place].display_name for place in ranked if place not in beaten]
     ranks = {place: board.standings[place].rank or 0 for place in ranked}
     equal = [board.standings[place].display_name for place in ranked if ranks[place] == min(ranks.values())]
+    score = "best score of the ranked systems" if board.has_unranked_best else "best score"
     if len(equal) == 1:
-        best = f"{equal[0]} has the best score"
+        best = f"{equal[0]} has the {score}"
     else:
         named = _join_names(equal) if len(equal) <= _MOST_NAMES else f"{len(equal):,} systems"
-        best = f"{named} have the same, best score"
+        best = f"{named} have the same, {score}"
     if not len(significant) and not has_own_test:
         return f"No two of the {systems} differ significantly; {best}."
     if len(first) > 1:

@@ -95,7 +95,7 @@ def _describe_board(board: Leaderboard) -> str:
 
 def _explain_marks(board: Leaderboard, *, has_superscripts: bool, has_groups: bool, has_rules: bool) -> Iterator[str]:
     if len(board.standings) > 1:
-        yield "Bold: best score."
+        yield f"Bold: best score{' of the ranked systems' if board.has_unranked_best else ''}."
     if has_superscripts:
         yield "Superscripts: letters of the significantly worse systems."
     if has_groups:

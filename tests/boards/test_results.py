@@ -65,6 +65,21 @@ def test_systems_without_a_rank_are_left_out():
     assert describe(set(), n=3, n_ranked=1) == ""
 
 
+def test_the_best_score_is_of_the_ranked_systems_if_an_unranked_one_is_above():
+    """h0 and h2 came late and have no rank; the best of the others is h1."""
+    board = leaderboard(NAMES[:4], significant=lambda a, b: False)
+    ranks = [None, 1, None, 2]
+
+    def describe_board(scores):
+        return describe_result(replace(board, standings=tuple(
+            replace(standing, rank=rank, score=score)
+            for standing, rank, score in zip(board.standings, ranks, scores, strict=True))))
+
+    assert describe_board([0.9, 0.8, 0.7, 0.6]) == (
+        "No two of the 2 ranked systems differ significantly; h1 has the best score of the ranked systems.")
+    assert describe_board([0.8, 0.8, 0.7, 0.6]).endswith("h1 has the best score.")
+
+
 @given(st.sets(st.sampled_from(sorted(ALL))))
 def test_the_sentence_names_the_systems_that_nobody_beats(undecided):
     result = describe(undecided)

@@ -10,6 +10,7 @@ from registry.messages import KINDS, Message, Messages
 from registry.rendering.latex import LatexColumn, LatexTable, escape_latex, render_latex, render_latex_table
 from registry.rendering.table import Column, Table
 from registry.reports.boards import make_wide_boards
+from registry.reports.page.data import make_overview_row
 from registry.reports.paper_tables import render_latex_board, render_latex_pairs, render_latex_wide
 from tests.needs import need
 from tests.reports.boards import HOSTILE, changed, leaderboard
@@ -127,6 +128,17 @@ def test_caption_is_short_and_notes_with_the_signature_are_below_the_table():
     assert r"\footnotesize" in notes
     assert r"What can be said: 100 \%." in notes
     assert "id:00" in notes
+
+
+def test_caption_and_overview_say_that_an_unranked_system_has_a_better_score():
+    board = leaderboard(["late", "B", "C"])
+    ranks = [None, 1, 2]
+    board = replace(board, standings=tuple(replace(standing, rank=rank)
+                                           for standing, rank in zip(board.standings, ranks, strict=True)))
+    assert "Bold: best score of the ranked systems." in render_latex_board(board)
+    assert make_overview_row(board, [board])["best"] == "B (best ranked)"
+    ranked = leaderboard(["A", "B"])
+    assert make_overview_row(ranked, [ranked])["best"] == "A"
 
 
 def test_narrow_tables_are_as_wide_as_a_column_and_wide_ones_as_the_page():

@@ -146,7 +146,8 @@ def _make_row(board: Leaderboard, link: str, title: str) -> Json:
     lead = find_lead(board)
     names = [board.standings[n].display_name for n in lead.best]
     score = board.standings[lead.best[0]].score if lead.best else None
-    return {"link": link, "title": title, "best": list_names(names, _BEST) if names else "–",
+    best = list_names(names, _BEST) + " (best ranked)" * board.has_unranked_best if names else "–"
+    return {"link": link, "title": title, "best": best,
             "score": make_number_format(board.decimals)(score), "n": len(board.standings), "better_than": str(lead)}
 
 
