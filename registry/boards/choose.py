@@ -13,7 +13,7 @@ from sqlalchemy import Connection, text
 from registry.boards.leaderboard import Leaderboard, Ranks, Standing
 from registry.boards.load import PAGE_PAIRS, explain_no_boards, load_leaderboards, summarise_resampled_ranks
 from registry.boards.results import select_pair
-from registry.errors import MismatchError, UnknownNameError
+from registry.errors import InputError, MismatchError, UnknownNameError, listed
 from registry.evaluation.comparing.settings import build_request
 from registry.evaluation.metric_ids import choose_alias
 from registry.significance.ranks import find_groups
@@ -142,6 +142,18 @@ def select_pairs(boards: Sequence[Leaderboard], system: str | None = None, top: 
     return selected
 
 
+def select_test_set(boards: Sequence[Leaderboard], test_set: str | None) -> list[Leaderboard]:
+    """Return the leaderboards of one test set; None selects all.
+
+    Raises:
+        UnknownNameError: No leaderboard has this test set.
+    """
+    selected = [board for board in boards if test_set in (None, board.test_set)]
+    if not selected and test_set is not None:
+        raise UnknownNameError("test set", test_set, sorted({board.test_set for board in boards}))
+    return selected
+
+
 def find_pair_boards(boards: Sequence[Leaderboard], a: str, b: str) -> list[Leaderboard]:
     """Return the leaderboards that compare two systems, reduced to these systems.
 
@@ -155,10 +167,12 @@ def find_pair_boards(boards: Sequence[Leaderboard], a: str, b: str) -> list[Lead
 
     Raises:
         UnknownNameError: No leaderboard has a system of this name.
+        InputError: Several systems of a task have one of the names.
         MismatchError: The systems are on no leaderboard together, or both names are of one system.
     """
     for name in (a, b):
         select_pairs(boards, name)  # raises if the name is unknown
+        _require_one_system(boards, name)
     found = []
     for board in boards:
         for place_a, place_b in product(_find_places(board, a), _find_places(board, b)):
@@ -168,6 +182,20 @@ def find_pair_boards(boards: Sequence[Leaderboard], a: str, b: str) -> list[Lead
         raise MismatchError(f"{a} and {b} are not compared on any leaderboard; name two systems of one test set and "
                             "track")
     return [board for board in found if board.facet is None] or found
+
+
+def _require_one_system(boards: Sequence[Leaderboard], name: str) -> None:
+    """Raise an error if several systems of a task have this name, or several versions on one leaderboard."""
+    names: dict[tuple[str | None, ...], set[str]] = {}
+    for board in boards:
+        for place in _find_places(board, name):
+            standing = board.standings[place]
+            names.setdefault((board.task,), set()).add(f"{standing.team}/{standing.system}")
+            names.setdefault(board.key, set()).add(standing.submission)
+    for full_names in names.values():
+        if len(full_names) > 1:
+            raise InputError(f"{name} is the name of {len(full_names)} systems; give one of "
+                             f"{listed(sorted(full_names), 4)}")
 
 
 def _find_places(board: Leaderboard, system: str | None) -> list[int]:

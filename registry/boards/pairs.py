@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sqlalchemy import Connection
 
-from registry.arrays import Floats
+from registry.arrays import Flags, Floats
 from registry.boards.leaderboard import Leaderboard, PairDecision
-from registry.boards.results import format_pair_numbers
+from registry.boards.results import format_pair_numbers, is_corrected
 from registry.errors import counted
 from registry.evaluation.comparing.board_statistics import load_board
 from registry.evaluation.comparing.settings import build_request
+from registry.metrics import ConfusionMetric
 from registry.rendering.table import make_number_format
 from registry.significance.base import Observed
 from registry.significance.intervals import influences, standard_errors
@@ -37,6 +38,8 @@ class PairDetails:
         n_discordant: The number of units in which the statistics of the systems differ.
         for_a, for_b: The numbers of units with a result in favour of A, and of B. Both are 0 if the score is not
             computed from sums over units.
+        only_a, only_b: The numbers of items on which only A, and only B, has the correct label; None if items have no
+            single labels, or if a system has several runs.
         detectable: The smallest true difference that a two-sided test at the board's alpha, without correction, detects
             with a power of `POWER`; None if no difference can be detected.
     """
@@ -46,6 +49,8 @@ class PairDetails:
     for_a: int
     for_b: int
     detectable: float | None
+    only_a: int | None = None
+    only_b: int | None = None
 
 
 def add_details(connection: Connection, task_row: TaskRow, board: Leaderboard) -> Leaderboard:
@@ -54,7 +59,7 @@ def add_details(connection: Connection, task_row: TaskRow, board: Leaderboard) -
     The board stays unchanged if it has other than two systems, or if the numbers cannot be computed.
     """
     details = _measure_pair(connection, task_row, board)
-    return board if details is None else replace(board, details=tuple(_describe(board, details)))
+    return board if details is None else replace(board, details=tuple(describe_details(board, details)))
 
 
 def _measure_pair(connection: Connection, task_row: TaskRow, board: Leaderboard) -> PairDetails | None:
@@ -86,7 +91,18 @@ def _measure_pair(connection: Connection, task_row: TaskRow, board: Leaderboard)
     names = [member.submission for member in loaded.members]
     if matrix.runs is not None or resampling_refusal(matrix) or sorted(names) != sorted(submissions):
         return None
-    return _measure(matrix, (names.index(submissions[0]), names.index(submissions[1])), comparison.alpha)
+    pair = (names.index(submissions[0]), names.index(submissions[1]))
+    details = _measure(matrix, pair, comparison.alpha)
+    if not isinstance(loaded.metric, ConfusionMetric) or loaded.metric.classes is not None or any(
+            len(scores) > 1 for scores in loaded.run_scores):
+        return details
+    a, b = (_find_correct(additive(loaded.matrix), place) for place in pair)
+    return replace(details, only_a=int(np.sum(a & ~b)), only_b=int(np.sum(b & ~a)))
+
+
+def _find_correct(labels: StatisticMatrix, place: int) -> Flags:
+    """Flag the items whose label is correct, from counts of correct, predicted and gold items per class, [items]."""
+    return np.asarray(labels.statistics[:, place][:, ::3].any(axis=1))
 
 
 def _measure(matrix: Matrix, pair: tuple[int, int], alpha: float) -> PairDetails:
@@ -119,7 +135,7 @@ def _compute_swap_effects(observed: Observed) -> Floats:
     return np.asarray(observed.difference - swapped)
 
 
-def _describe(board: Leaderboard, details: PairDetails) -> list[str]:
+def describe_details(board: Leaderboard, details: PairDetails) -> list[str]:
     """Return sentences about the comparison of two systems, for the notes of a board.
 
     The sentences name the units in which the systems differ and the smallest detectable difference. The last sentence
@@ -136,10 +152,17 @@ def _describe(board: Leaderboard, details: PairDetails) -> list[str]:
     units = counted(details.n_units, comparison.unit)
     favours = f": {details.for_a:,} favour {a}, {details.for_b:,} favour {b}" if details.for_a + details.for_b else ""
     sentences = [f"The systems differ on {details.n_discordant:,} of {units}{favours}."]
+    if details.only_a is not None and details.only_b is not None and details.n_discordant:
+        both_wrong = "; items on which both are wrong can favour one of them, too" * (
+            comparison.unit == "item" and details.only_a + details.only_b < details.n_discordant)
+        sentences.append(f"{a} alone is correct on {counted(details.only_a, 'item')}, {b} alone on "
+                         f"{details.only_b:,}{both_wrong}.")
     format_score = make_number_format(board.decimals)
     level = f"{100 * comparison.alpha:g} %"
     if "too-few-units" in board.warnings.codes:
         return sentences  # no result can be significant
+    if note := _explain_interval(board, decision):
+        sentences.append(note)
     if details.detectable is None:
         sentences.append(f"This test set detects no true difference with {100 * POWER:g} % power at {level}.")
     elif float(detectable := format_score(details.detectable)):  # 0 if the systems differ by a constant
@@ -147,11 +170,25 @@ def _describe(board: Leaderboard, details: PairDetails) -> list[str]:
                          f"power at {level}.")
     if decision.p_value is not None and decision.difference is not None:
         scores = f"{a} reaches {format_score(standings[0].score)} and {b} {format_score(standings[1].score)}"
-        verdict = f"is {'' if decision.significant else 'not '}significant at {level}"
+        verdict = f"is {'' if decision.significant else 'not '}significant at {level}" + (
+            " by the corrected p-value" * is_corrected(board, decision))
         numbers = format_pair_numbers(board, decision).removeprefix("difference ")
         sentences.append(f"For the paper: On {counted(comparison.n_items, 'item')}, {scores} ({board.metric_title}). "
                          f"The difference {verdict} ({numbers}; {_name_test(board, decision)}).")
     return sentences
+
+
+def _explain_interval(board: Leaderboard, decision: PairDecision) -> str:
+    """Return a sentence if only the correction makes a pair not significant, so that its interval leaves out 0.
+
+    Otherwise, the sentence is empty.
+    """
+    low, high = decision.row["ci_low"], decision.row["ci_high"]
+    if (low is None or high is None or low <= 0 <= high or decision.p_value is None or decision.significant
+            or decision.p_value > board.comparison.alpha or not is_corrected(board, decision)):
+        return ""
+    return (f"The confidence interval leaves out 0 although the difference is not significant: the interval is about "
+            f"this pair alone, the p-value is corrected for {counted(board.comparison.family_size, 'pair')}.")
 
 
 def _name_test(board: Leaderboard, decision: PairDecision) -> str:

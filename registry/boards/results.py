@@ -87,10 +87,16 @@ def format_pair_numbers(board: Leaderboard, decision: PairDecision) -> str:
         p = f"p = {format_p_value(decision.p_value, row['log10_p'])}"
         side = "one-sided " if row["alternative"] != "two-sided" else ""
         parts.append(side + p.replace("= <", "< ").replace("= >", "> "))
-    if comparison.family_size > 1 and decision.p_adjusted is not None and comparison.correction != "none":
+    if is_corrected(board, decision):
         parts.append(f"{format_p_value(decision.p_adjusted)} after {CORRECTIONS[comparison.correction].title} over "
                      f"{counted(comparison.family_size, 'pair')}")
     return ", ".join(parts)
+
+
+def is_corrected(board: Leaderboard, decision: PairDecision) -> bool:
+    """Return whether the p-value of a pair is corrected for several pairs."""
+    comparison = board.comparison
+    return comparison.family_size > 1 and decision.p_adjusted is not None and comparison.correction != "none"
 
 
 def select_pair(board: Leaderboard, a: int, b: int) -> Leaderboard:

@@ -35,6 +35,7 @@ from registry.cli.options import (
     OutputFormat,
     Public,
     TaskName,
+    TestSet,
     find_private_database,
 )
 from registry.cli.settings import choose_database_path
@@ -183,7 +184,7 @@ def compare_pair(
     system_b: Annotated[str, typer.Argument(metavar="B", autocompletion=completion.systems, help="Another system.")],
     task: Annotated[str | None, typer.Option("--task", autocompletion=completion.tasks, help=(
         "Only this task. Default: all tasks."))] = None,
-    metric: MetricAlias = None, all_notes: AllNotes = False,
+    metric: MetricAlias = None, test_set: TestSet = None, all_notes: AllNotes = False,
     at: At = None, db: Db = None, public: Public = False, format_: OutputFormat = None,
 ) -> None:
     """Compare two systems: difference, CI, p-value.
@@ -191,7 +192,7 @@ def compare_pair(
     The command also prints on how many items the systems differ, which true difference the test set detects with 80 %
     power, and a sentence for a paper. P-values are corrected for all pairs of the leaderboard.
     """
-    from registry.boards.choose import find_pair_boards
+    from registry.boards.choose import find_pair_boards, select_test_set
     from registry.boards.pairs import add_details
     from registry.reports.boards import make_pair_table
     from registry.store import catalog
@@ -200,8 +201,9 @@ def compare_pair(
     with database.reading() as connection:
         snapshot = load_boards(connection, task, metric, "range", moment=database.moment)
         rows = {row.slug: row for row in catalog.tasks(connection)}
+        boards = select_test_set(_select_signature(snapshot, database.moment), test_set)
         boards = [add_details(connection, rows[board.task], board) for board in
-                  find_pair_boards(_select_signature(snapshot, database.moment), system_a, system_b)]
+                  find_pair_boards(boards, system_a, system_b)]
     if choose_format(format_) in ("table", "md", "latex"):
         print_boards(boards, format_, all_notes=all_notes)
     else:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 import registry
+from registry.boards.pairs import PairDetails, describe_details
 from registry.boards.results import describe_result, select_pair
 from tests.reports.boards import changed, leaderboard
 
@@ -118,6 +119,17 @@ def test_the_p_value_of_a_pair_of_many_is_corrected():
     assert result.endswith("p = 0.0100, 0.0400 after Holm's correction over 3 pairs.")
 
 
+@pytest.mark.parametrize(("p_adjusted", "interval", "is_explained"), [
+    (0.2, (0.02, 0.18), True), (0.2, (-0.02, 0.18), False), (0.04, (0.02, 0.18), False)])
+def test_a_pair_that_only_the_correction_makes_not_significant_is_explained(p_adjusted, interval, is_explained):
+    board = changed(leaderboard(["a", "b", "c"], significant=lambda a, b: p_adjusted <= 0.05), lambda _: {
+        "alternative": "two-sided", "p_adjusted": p_adjusted, "ci_low": interval[0], "ci_high": interval[1]})
+    text = " ".join(describe_details(select_pair(board, 1, 0), PairDetails(100, 3, 2, 1, 0.1)))
+    assert ("leaves out 0 although the difference is not significant: the interval is about this pair alone, the "
+            "p-value is corrected for 3 pairs." in text) == is_explained
+    assert "significant at 5 % by the corrected p-value (" in text
+
+
 RNG = np.random.default_rng(7)
 GOLD = RNG.choice(["x", "y", "z"], 400)
 SYSTEMS = {name: np.where(RNG.random(400) < share, GOLD, RNG.choice(["x", "y", "z"], 400))
@@ -165,6 +177,10 @@ def test_an_item_favours_the_system_that_would_lose_by_a_swap():
         effects.append(difference - macro_f1(GOLD, swapped_good) + macro_f1(GOLD, swapped_bad))
     effects = np.array(effects)
     assert f"{(effects > 1e-12).sum()} favour good, {(effects < -1e-12).sum()} favour bad" in board.result
+    only_good, only_bad = int(((good == GOLD) & (bad != GOLD)).sum()), int(((bad == GOLD) & (good != GOLD)).sum())
+    assert only_good + only_bad < (good != bad).sum()  # both are wrong, with different labels
+    assert (f"good alone is correct on {only_good} items, bad alone on {only_bad}; items on which both are wrong can "
+            "favour one of them, too.") in board.result
 
 
 def test_identical_systems_have_no_favourites():
@@ -200,3 +216,15 @@ def test_compare_pair_shows_two_systems_of_a_board(task, scored, registry):
         assert "The systems differ on " in shown
         assert shown.count("\n    ") <= 2  # two systems
     assert "unknown system 'nobody'" in registry("compare-pair", names[0], "nobody", exit_code=None).stderr
+    unknown = registry("compare-pair", *names[:2], "--test-set", "none", exit_code=None).stderr
+    assert "unknown test set 'none'" in unknown
+    assert registry("compare-pair", *names[:2], "--test-set", "test").stdout
+
+
+def test_compare_pair_refuses_a_name_of_several_systems(task, registry):
+    task.extra = "\n".join(f'[[submit]]\nfile = "systems/{letter}.tsv"\nteam = "{team}"\nsystem = "ensemble"\n'
+                           for letter, team in (("a", "One"), ("b", "Two")))
+    registry("run", task.write())
+    error = registry("compare-pair", "c", "ensemble", exit_code=3).stderr
+    assert "ensemble is the name of 2 systems; give one of One/ensemble, Two/ensemble" in error
+    assert registry("compare-pair", "c", "Two/ensemble").stdout
