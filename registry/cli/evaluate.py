@@ -38,6 +38,7 @@ from registry.cli.options import (
     make_execution,
     parse_attributes,
     parse_named_values,
+    parse_settings,
     report_unused_options,
 )
 from registry.cli.progress import make_reporter
@@ -313,11 +314,7 @@ def compare(
     from registry.store.log import Journal
     from registry.store.session import compute
 
-    settings = {name: value for name, value in settings.items() if value is not None}
-    if "resamples" in settings:
-        settings["resamples"] = _parse_integer(settings["resamples"])
-    if settings.get("family") in (["board"], ["task"]):  # otherwise names of metrics and boards
-        (settings["family"],) = settings["family"]
+    settings = parse_settings(settings)
     journal = Journal("compare", {"task": task, "metric": metric, **settings}, actor=choose_actor(actor))
     execution = make_execution(workers, cluster, memory, quiet=quiet)
     job = Job(find_database(db, wait), journal, execution, report)
@@ -328,13 +325,6 @@ def compare(
 
 
 add_parameters(compare, [(name, option, None) for name, option in SIGNIFICANCE.items() if name not in STUDY_SETTINGS])
-
-
-def _parse_integer(text: str) -> int | str:
-    try:
-        return int(text)
-    except ValueError:
-        return text
 
 
 def _compare_tasks(session: Session, job: Job, task: str | None, metric: str | None, settings: Mapping[str, Any],

@@ -91,7 +91,9 @@ def add_remedy(error: Any) -> None:
         if error.ctx is not root and any(option in parameter.opts for parameter in root.command.params):
             error.message += f"; this option goes before the command: `registry {option} {error.ctx.info_name} ...`"
             error.possibilities = None
-        elif error.ctx is root and not error.possibilities:
+        else:  # the usage above the error names --help
+            error.possibilities = [flag for flag in error.possibilities or () if flag != "--help"]
+        if error.ctx is root and not error.possibilities:
             error.message += f"; options of a command go after the command: `registry COMMAND {option} ...`"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -111,7 +111,7 @@ SIGNIFICANCE: dict[str, Any] = {
         "The unit of resampling: item, cluster or response. Default: the manifest's unit, else cluster if the test set "
         "has clusters."))],
     "alpha": Annotated[float | None, typer.Option("--alpha", rich_help_panel=TEST, help=(
-        "The significance level. Default: the manifest's alpha."))],
+        "The significance level. Default: the task's alpha, else 0.05."))],
     "correction": Annotated[str | None, typer.Option("--correction", rich_help_panel=TEST, help=(
         "The correction for multiple tests; `registry list corrections` lists all."),
         autocompletion=completion.corrections)],
@@ -133,6 +133,7 @@ SIGNIFICANCE: dict[str, Any] = {
         "The largest score difference that does not matter: also test for equivalence."))],
 }
 STUDY_SETTINGS = ("confidence", "margin")
+QUICK_SETTINGS = ("resamples", "seed", "alpha", "correction")
 
 
 def find_database(path: Path | None, wait: float = 60) -> Database:
@@ -238,6 +239,23 @@ def parse_named_values(pairs: list[str] | None, option: str) -> dict[str, Any]:
             raise InputError(f"{option} gives {name} twice; give it once")
         values[name] = parameter_value(value)
     return values
+
+
+def parse_settings(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of `[significance]` that a user gave by options of `SIGNIFICANCE`; others are None."""
+    settings = {name: value for name, value in values.items() if value is not None}
+    if "resamples" in settings:
+        settings["resamples"] = _parse_integer(settings["resamples"])
+    if settings.get("family") in (["board"], ["task"]):  # otherwise names of metrics and boards
+        (settings["family"],) = settings["family"]
+    return settings
+
+
+def _parse_integer(text: str) -> int | str:
+    try:
+        return int(text)
+    except ValueError:
+        return text
 
 
 def check_option(check: Callable[[Any], T], value: Any, option: str) -> T:

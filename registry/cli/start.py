@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from registry.cli import completion
-from registry.cli.commands import TEST
+from registry.cli.commands import TEST, add_parameters
 from registry.cli.console import choose_format, print_boards, report, report_all, report_end
 from registry.cli.evaluate import load_task, suggest_update
 from registry.cli.options import (
+    QUICK_SETTINGS,
+    SIGNIFICANCE,
     Actor,
     AllNotes,
     Cluster,
@@ -28,9 +30,10 @@ from registry.cli.options import (
     find_database,
     make_execution,
     parse_named_values,
+    parse_settings,
 )
 from registry.cli.progress import make_reporter
-from registry.errors import InputError, UnknownNameError
+from registry.errors import InputError, RegistryError, UnknownNameError, combine_errors
 
 if TYPE_CHECKING:
     from registry.quick.make import QuickTask
@@ -67,8 +70,10 @@ Sets = Annotated[str | None, typer.Option("--sets", metavar="MARK", help=(
     "Labels are sets, such as anger|joy, with this mark between them."))]
 As = Annotated[str | None, typer.Option("--as", metavar="KIND", autocompletion=completion.formats, help=(
     "The file format: the name of a reader or an importer. Default: detected."))]
-Metric = Annotated[str | None, typer.Option("--metric", "-m", metavar="NAME", autocompletion=completion.metrics, help=(
-    "The metric: a usual name (macro-F1) or an expression (SpanF(beta=2)). Default: the usual metric of these files."))]
+Metric = Annotated[list[str] | None, typer.Option(
+    "--metric", "-m", metavar="NAME", autocompletion=completion.metrics, help=(
+        "The metric: a usual name (macro-F1) or an expression (SpanF(beta=2)); repeatable: a board for each metric. "
+        "Default: the usual metric of these files."))]
 Option = Annotated[list[str] | None, typer.Option("--option", metavar="KEY=VALUE", help=(
     "An option of the reader or importer, with a TOML value; repeatable."))]
 Missing = Annotated[Literal["reject", "worst", "drop"], typer.Option("--missing", help=(
@@ -92,6 +97,7 @@ def quick(
     all_notes: AllNotes = False,
     db: Db = None, format_: OutputFormat = None, workers: Workers = None, cluster: Cluster = None,
     memory: Memory = None, actor: Actor = None, wait: Wait = 60, quiet: Quiet = False,
+    **settings: Any,
 ) -> None:
     """Print a leaderboard of your files, without a manifest.
 
@@ -103,12 +109,12 @@ def quick(
     from registry.quick.plan import Request
     from registry.store.log import Journal
 
-    request = Request(kind, parse_named_values(option, "--option"), metric, missing, runs, gold, tuple(item or ()),
-                    in_order, tuple(label or ()), tuple(score or ()), tuple(text or ()), tuple(column or ()), by,
-                    tuple(pool or ()), sets)
+    request = Request(kind, parse_named_values(option, "--option"), tuple(dict.fromkeys(metric or ())),
+                      missing, runs, gold, tuple(item or ()), in_order, tuple(label or ()), tuple(score or ()),
+                      tuple(text or ()), tuple(column or ()), by, tuple(pool or ()), sets)
     if keep is not None:
         _check_task_id(keep, "--keep")
-    made = _make_task(system, request, test)
+    made = _make_task(system, request, {"test": test, **settings})
     journal = Journal("quick", {"files": [recorded_name(path) for path in system],
                                 "gold": None if gold is None else recorded_name(Path(gold)), "task": keep},
                       inputs=dict(made.folder.sources), actor=choose_actor(actor))
@@ -117,7 +123,10 @@ def quick(
     if average and len(made.folder.tables["test_set"]) < 2:
         raise InputError("--average needs several test sets, but the files have one; name them by a pattern such as "
                          "'results/{model}/{benchmark}.jsonl' or by --by COLUMN, or remove --average")
-    result = evaluate_task(made.folder, keep or "quick", journal, execution, report, kept, averages=average)
+    try:
+        result = evaluate_task(made.folder, keep or "quick", journal, execution, report, kept, averages=average)
+    except InputError as error:
+        raise combine_errors([_name_options(fault) for fault in (error, *error.others)]) from None
     print_boards(result.boards, format_, all_notes=all_notes)
     if choose_format(format_) not in ("table", "md", "latex"):  # these have rows of numbers only
         for board in result.boards:
@@ -132,13 +141,22 @@ def quick(
         report(("with --keep TASK: " if needs_task else "") + sentence.replace("{task}", keep or "TASK"))
 
 
+def _name_options(error: RegistryError) -> RegistryError:
+    """Return an error with options of the command line instead of the keys of a manifest."""
+    from registry.quick.plan import reword, suggest_options
+
+    if not isinstance(error, InputError) or (message := suggest_options(error.message)) == error.message:
+        return error
+    return reword(error, message)
+
+
 def new(
     task: Annotated[str, typer.Argument(metavar="TASK", help="The id of the new task.")],
     system: Systems, gold: Gold = None, item: Item = None, in_order: InOrder = False, label: Label = None,
     score: Score = None, text: Text = None, column: Column = None, by: By = None, pool: Pool = None,
     sets: Sets = None, kind: As = None, metric: Metric = None, option: Option = None, missing: Missing = "reject",
     test: Test = None, runs: Runs = None,
-    to: To = None,
+    to: To = None, **settings: Any,
 ) -> None:
     """Write a manifest for your files.
 
@@ -146,15 +164,19 @@ def new(
     """
     from registry.quick.plan import Request
 
-    request = Request(kind, parse_named_values(option, "--option"), metric, missing, runs, gold, tuple(item or ()),
-                    in_order, tuple(label or ()), tuple(score or ()), tuple(text or ()), tuple(column or ()), by,
-                    tuple(pool or ()), sets)
+    request = Request(kind, parse_named_values(option, "--option"), tuple(dict.fromkeys(metric or ())),
+                      missing, runs, gold, tuple(item or ()), in_order, tuple(label or ()), tuple(score or ()),
+                      tuple(text or ()), tuple(column or ()), by, tuple(pool or ()), sets)
     _check_task_id(task, "TASK")
-    made = _make_task(system, request, test, skip_invalid=True)
+    made = _make_task(system, request, {"test": test, **settings}, skip_invalid=True)
     with made.folder.write(to or Path(task), task) as manifest:
         load_task(manifest, None)  # no manifest is left that `run` refuses
         report(f"task: {manifest}")
     report(f"next: check it, then `registry run {quote(str(manifest))}`")
+
+
+for command in (quick, new):
+    add_parameters(command, [(name, SIGNIFICANCE[name], None) for name in QUICK_SETTINGS])
 
 
 def _check_task_id(task: str, place: str) -> None:
@@ -176,11 +198,15 @@ def _check_task_id(task: str, place: str) -> None:
         raise InputError(f"{place}: {error}{remedy}{folder}") from None
 
 
-def _make_task(system: list[Path], request: Request, test: str | None, *, skip_invalid: bool = False) -> QuickTask:
+def _make_task(system: list[Path], request: Request, settings: dict[str, Any], *,
+               skip_invalid: bool = False) -> QuickTask:
     """Make a task from files, and print a preview, the options and warnings."""
+    from registry.manifest import Significance, update_significance
     from registry.quick.make import make
 
-    made = make(system, request, test, skip_invalid=skip_invalid)
+    given = parse_settings(settings)
+    update_significance(Significance(), given)  # raises an error if a value is invalid
+    made = make(system, request, given, skip_invalid=skip_invalid)
     report_all(made.preview)
     report(f"read as: {made.read_as}")
     report_all(made.notes, "info")

@@ -20,7 +20,7 @@ _ARGUMENTS = {name.replace("_", "-"): name for name in (
 _FLAGS = {"in-order"}
 _COMMAND = re.compile(r"`registry (?:compare|quick) (--[^`]*)`")
 _OPTION = re.compile(r"""--([a-z][a-z-]*)(?:[ ](?!(?:to|or|and)\b)('[^']*'|"[^"]*"|[^\s,;]*[^\s,;.:)]))?""")
-_SETTING = re.compile(r"(?:set )?\b([a-z_]+) = (\"[^\"]*\"|[\d.]+)(?: \(\1='[^']*'\))?")
+_SETTING = re.compile(r"(?:set )?\b([a-z_]+) = (\"[^\"]*\"|[\d.]+)(?: \(\1=[^)]*\))?")
 
 
 def name_arguments(text: str) -> str:

@@ -26,6 +26,9 @@ def evaluate_values(request: EvaluationRequest) -> Board:
     Raises:
         InputError: The data or a setting is invalid.
     """
+    if request.metric is not None and not isinstance(request.metric, str):
+        raise InputError(f"metric={request.metric!r} is not one name, but the result is a board of one metric; call "
+                         "evaluate for each metric, or use `registry quick` with one --metric for each")
     sentences = list[str]()
     try:
         if are_files(request):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, ValuesView
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -60,21 +59,23 @@ def make_task_of_files(request: EvaluationRequest) -> tuple[TemporaryTask, list[
     item, label, score, text, system, pool = (_list_columns(options.get(name, ())) for name in (
         "item", "label", "score", "text", "system", "pool"))
     asked = Request(
-        kind=options.get("format"), options=options.get("options", {}), metric=request.metric, missing=request.missing,
-        runs=settings.get("runs"), gold=None if request.gold is None else str(request.gold),
-        item=item, in_order=options.get("in_order", False), label=label, score=score, text=text, system=system,
-        pool=pool, sets=options.get("sets"))
-    made = make(paths, asked, settings.pop("test", None), names=names)
-    test_sets = [table["name"] for table in made.folder.tables["test_set"]]
+        kind=options.get("format"), options=options.get("options", {}),
+        metrics=() if request.metric is None else (request.metric,), missing=request.missing, runs=settings.get("runs"),
+        gold=None if request.gold is None else str(request.gold), item=item,
+        in_order=options.get("in_order", False), label=label, score=score, text=text, system=system, pool=pool,
+        sets=options.get("sets"))
+    made = make(paths, asked, check_settings(settings, None, clustered=True), names=names)
+    test_sets, metrics = ([table[key] for table in made.folder.tables[name]] for name, key in (
+        ("test_set", "name"), ("metric", "id")))
     if len(test_sets) > 1:
         raise InputError(f"the files have the test sets {', '.join(test_sets)}, but the result is a board of one; pass "
                          "the files of one test set, or use `registry quick`")
-    checked = check_settings(settings, None, clustered=True)
-    tables = {**made.folder.tables, "significance": {**made.folder.tables["significance"], **checked}}
+    if len(metrics) > 1:
+        raise InputError(f"score= names {len(metrics)} columns ({', '.join(metrics)}), but the result is a board of "
+                         "one; call evaluate for each column, or use `registry quick`")
     notes = [f"info: read as {format_arguments(made.read_as)}", *(f"info: {note}" for note in made.notes),
              *(f"warning: {note}" for note in made.folder.notes)]
-    folder = replace(made.folder, tables=tables)
-    return TemporaryTask(folder, name_systems((name, None) for name in names.values())), notes
+    return TemporaryTask(made.folder, name_systems((name, None) for name in names.values())), notes
 
 
 def _list_columns(columns: Any) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -22,6 +23,8 @@ from registry.significance import CORRECTIONS, OVERALL_TESTS, TESTS, Matrix, Ove
 from registry.significance.base import Unit
 from registry.significance.multiple import STEP_DOWN
 from registry.values import build, get_name, parse
+
+_TEST_OPTION = re.compile(r"[(,]\s*(\w+)\s*=\s*([^\s,)]+)")
 
 Load = Callable[[Path, Path | None], Document]
 
@@ -302,8 +305,18 @@ def build_tests(significance: Significance) -> tuple[PairTest, OverallTest | Non
     if significance.overall is not None and get_name(significance.overall) in TESTS:
         raise InputError(f"{significance.overall!r} tests pairs of systems; name it in test (--test); overall takes "
                          f"{' or '.join(OVERALL_TESTS)}")
+    _refuse_shared_options(significance.test)
     return parse("test", TESTS, significance.test), None if significance.overall is None else parse(
         "overall test", OVERALL_TESTS, significance.overall)
+
+
+def _refuse_shared_options(test: str) -> None:
+    """Raise an error if a test, such as `permutation(resamples=100)`, contains a setting that all tests share."""
+    name = get_name(test)
+    for option, value in _TEST_OPTION.findall(test) if name in TESTS else ():
+        if option in Significance.model_fields and option not in TESTS[name].__dataclass_fields__:
+            raise InputError(f"{option!r} is not an option of {name}, but a setting of all tests; set "
+                             f"{option} = {value} (--{option} {value})")
 
 
 def _either(units: Sequence[str]) -> str:

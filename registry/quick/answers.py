@@ -449,7 +449,10 @@ def _choose_values(gold: Table, system_tables: Sequence[Table], items: list[str]
     if not kinds and (request.sets is not None or _find_label_lists(gold)):
         kinds = ["label"]
     if not kinds:
-        raise InputError(f"--metric {request.metric} needs other values than labels, numbers or texts; name the "
+        if len(request.metrics) > 1:
+            raise InputError(f"no kind of values fits --metric {' and --metric '.join(request.metrics)}; run the "
+                             "command once for each")
+        raise InputError(f"--metric {request.metrics[0]} needs other values than labels, numbers or texts; name the "
                          "reader of these values with --as (`registry list readers`)")
     value = _choose_gold_value(gold, items, system_tables, request, kinds, questions)
     if value is None:

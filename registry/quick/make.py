@@ -89,8 +89,8 @@ class QuickTask:
     notes: tuple[str, ...]
 
 
-def make(paths: Sequence[Path], request: Request, test: str | None = None, *, skip_invalid: bool = False,
-         names: Mapping[Path, str] = MappingProxyType({})) -> QuickTask:
+def make(paths: Sequence[Path], request: Request, settings: Mapping[str, Any] = MappingProxyType({}), *,
+         skip_invalid: bool = False, names: Mapping[Path, str] = MappingProxyType({})) -> QuickTask:
     """Make a task from files, and find out how to read them.
 
     The files are a gold and the outputs of systems, tables of scores, or logs of another program.
@@ -98,7 +98,7 @@ def make(paths: Sequence[Path], request: Request, test: str | None = None, *, sk
     Args:
         paths: Files, folders and patterns of systems. Without a gold, also one table of all systems, or logs.
         request: The options of the user.
-        test: The significance test; None for the default.
+        settings: The user's settings of `[significance]`, such as the test.
         skip_invalid: True to leave out invalid files of systems if at least one is valid; warnings name them.
         names: Names of systems by their files. The names of other systems are made from the paths of their files.
 
@@ -111,8 +111,8 @@ def make(paths: Sequence[Path], request: Request, test: str | None = None, *, sk
         if request.gold is not None:
             raise InputError(f"--gold does not apply to --as {request.kind}, which finds the gold itself; remove "
                              "--gold")
-        return _import_results(request.kind, paths, request, test)
-    if request.gold is None and request.kind is None and (task := _import_logs(paths, request, test)) is not None:
+        return _import_results(request.kind, paths, request, settings)
+    if request.gold is None and request.kind is None and (task := _import_logs(paths, request, settings)) is not None:
         return task
     gold, note = _find_gold_file(paths, request), tuple[str, ...]()
     if gold is None and (named := _find_gold(paths)) is not None:
@@ -139,8 +139,8 @@ def make(paths: Sequence[Path], request: Request, test: str | None = None, *, sk
         prefix = f"{benchmark}-" if len(golds) > 1 else ""
         plans |= {benchmark: plan} if request.by is None else {
             f"{prefix}{value}": part for value, part in split_plan(plan, request.by, request).items()}
-    return _make_task(plans, files._replace(notes=(*note, *files.notes)), request, trial, test,
-                      skip_invalid=skip_invalid)
+    return _make_task(plans, files._replace(notes=(*note, *files.notes)), request, trial,
+                      settings, skip_invalid=skip_invalid)
 
 
 def _match_test_sets(files: Files, golds: Mapping[str, Path | None]) -> tuple[Files, dict[str, Path | None]]:
@@ -185,10 +185,11 @@ def _check_request(request: Request) -> None:
     """Check that reader and metric exist, and that no options contradict each other."""
     if request.kind is not None and request.kind not in READERS and request.kind not in IMPORTERS:
         raise UnknownNameError("reader or importer", request.kind, [*READERS, *IMPORTERS])
-    if request.metric is not None and not list_kinds(request.metric):
-        if get_name(request.metric) not in METRICS:
-            raise UnknownMetricError(request.metric)
-        parse("metric", METRICS, request.metric)  # raises an error if its options are invalid
+    for name in request.metrics:
+        if not list_kinds(name):
+            if get_name(name) not in METRICS:
+                raise UnknownMetricError(name)
+            parse("metric", METRICS, name)  # raises an error if its options are invalid
     if request.item and request.in_order:
         raise InputError("--item and --in-order cannot be combined; remove one")
     assert request.value is None or request.value  # raises an error if several kinds are named
@@ -312,8 +313,8 @@ def _plan_named_reader(gold: Document, systems: Sequence[SystemFile], request: R
             reader_option(name, value) for name, value in request.options.items())))
 
 
-def _make_task(plans: dict[str, Plan], files: Files, request: Request, trial: Trial, test: str | None, *,
-               skip_invalid: bool) -> QuickTask:
+def _make_task(plans: dict[str, Plan], files: Files, request: Request, trial: Trial,
+               settings: Mapping[str, Any], *, skip_invalid: bool) -> QuickTask:
     """Read all files to check them, and make the task.
 
     Args:
@@ -321,7 +322,7 @@ def _make_task(plans: dict[str, Plan], files: Files, request: Request, trial: Tr
         files: The files of the systems, with notes.
         request: The options of the user.
         trial: Reads the files.
-        test: The significance test; None for the default.
+        settings: The user's settings of `[significance]`, such as the test.
         skip_invalid: True to leave out invalid files of systems.
     """
     shown: list[str] = []
@@ -336,14 +337,14 @@ def _make_task(plans: dict[str, Plan], files: Files, request: Request, trial: Tr
         for mean in plan.column_metrics:
             sizes[mean.column] = max(sizes.get(mean.column, 0.0), *(_mean_size(run, mean) for run in answers))
     first = next(iter(plans.values()))
-    metric = _with_references(_metric(first, request), first.reader, request)
-    read_as = _read_as(first, metric, request)
+    metrics = _choose_metrics(first, request)
+    read_as = _read_as(first, metrics, request)
     names = {named.name: named.names for named in files.systems}
     identities = [identify_systems(plan, names, guess_runs=request.runs is not None) for plan in plans.values()]
     notes = (*files.notes, *first.notes, *_describe_runs(first, request, identities[0]))
     tables = [make_column_table(mean, _choose_decimals(sizes[mean.column])) for mean in first.column_metrics]
-    folder = task_folder(plans, tables or [make_metric_table(metric, request.metric or "")], request, test, read_as,
-                         identities)
+    tables = tables or [make_metric_table(metric, name) for name, metric in metrics.items()]
+    folder = task_folder(plans, tables, request, settings, read_as, identities)
     if invalid:
         left_out = [f"left out: {error}" for _, error in invalid]
         model = split_model(invalid[0][0])
@@ -433,15 +434,15 @@ def _add_roles(error: InputError, plan: Plan, request: Request) -> InputError:
     return reworded
 
 
-def _read_as(plan: Plan, metric: Metric, request: Request) -> str:
+def _read_as(plan: Plan, metrics: Mapping[str, Metric], request: Request) -> str:
     options = [*plan.roles, *split_options(request), *(
         reader_option(name, value) for name, value in request.options.items())]
     options += [f"--runs {request.runs}"] if request.runs else []
     if request.missing != "reject":
         options.append(f"--missing {request.missing}")
-    name = request.metric or (metric.name if metric == get_default_metric(metric.takes) else repr(metric))
-    if request.metric is not None or not plan.column_metrics:
-        options.append(option("--metric", name))
+    if request.metrics or not plan.column_metrics:
+        options += [option("--metric", name or (metric.name if metric == get_default_metric(metric.takes)
+                                                else repr(metric))) for name, metric in metrics.items()]
     return " ".join(dict.fromkeys(options))
 
 
@@ -471,6 +472,9 @@ def _describe_runs(plan: Plan, request: Request, identities: Mapping[str, Identi
         raise InputError("--runs needs file names that differ only in a number after seed, run or fold, such as "
                          "aspen.seed1.tsv and aspen.seed2.tsv; rename the files, or name them by a pattern such as "
                          "'{system}/{run}.tsv' (for runs in the columns of one table, use `registry import wide`)")
+    if request.runs == "random" and (alone := next((systems for systems in groups.values() if len(systems) == 1), [])):
+        raise InputError(f"--runs random needs two or more files of each system, but {alone[0].name} has only "
+                         f"{Path(alone[0].document.path).name}; add files of other runs, or use --runs fixed")
     for name, (first, *rest) in several.items():
         if (other := next((run for run in rest if (run.reader, run.tokens) != (first.reader, first.tokens)), None)):
             raise InputError(f"this run of {name!r} has another format ({other.reader!r}) than {first.document.path} "
@@ -487,12 +491,20 @@ def _name_separate_files(plan: Plan) -> list[str]:
         plan.systems) else []
 
 
-def _metric(plan: Plan, request: Request) -> Metric:
-    if request.metric is not None:
-        named = common_metric(request.metric, plan.reader.gives)
-        if isinstance(named, BLEU) and isinstance(plan.metric, BLEU) and "tokenize" not in request.metric:
-            return replace(named, tokenize=plan.metric.tokenize)
-        return named
+def _choose_metrics(plan: Plan, request: Request) -> dict[str, Metric]:
+    """Return the metrics that the user named, by these names; or else the default metric with an empty name."""
+    metrics = {name: _find_metric(plan, name) for name in request.metrics} or {"": _choose_default_metric(plan)}
+    return {name: _with_references(metric, plan.reader, name) for name, metric in metrics.items()}
+
+
+def _find_metric(plan: Plan, name: str) -> Metric:
+    metric = common_metric(name, plan.reader.gives)
+    if isinstance(metric, BLEU) and isinstance(plan.metric, BLEU) and "tokenize" not in name:
+        return replace(metric, tokenize=plan.metric.tokenize)
+    return metric
+
+
+def _choose_default_metric(plan: Plan) -> Metric:
     metric = plan.metric or get_default_metric(plan.reader.gives)
     if metric is None:
         raise QuestionError(f"values of the type {plan.reader.gives} have no default metric; name a metric:", {
@@ -500,14 +512,13 @@ def _metric(plan: Plan, request: Request) -> Metric:
     return metric
 
 
-def _with_references(metric: Metric, reader: Reader, request: Request) -> Metric:
-    has_references = "references" in (request.metric or "")
-    if not isinstance(metric, ReferenceMetric) or not isinstance(reader, Texts) or has_references:
+def _with_references(metric: Metric, reader: Reader, name: str) -> Metric:
+    if not isinstance(metric, ReferenceMetric) or not isinstance(reader, Texts) or "references" in name:
         return metric
     return replace(metric, references=reader.offers())
 
 
-def _import_logs(paths: Sequence[Path], request: Request, test: str | None) -> QuickTask | None:
+def _import_logs(paths: Sequence[Path], request: Request, settings: Mapping[str, Any]) -> QuickTask | None:
     """Make a task from the logs of another program; None if no importer fits.
 
     Raises:
@@ -534,20 +545,20 @@ def _import_logs(paths: Sequence[Path], request: Request, test: str | None) -> Q
     if not folders and len(problems) == 1:
         raise problems[0]
     if not folders and paths[0].is_dir() and request.missing != "reject" and (
-            _import_logs(paths, replace(request, missing="reject"), test)) is not None:
+            _import_logs(paths, replace(request, missing="reject"), settings)) is not None:
         raise InputError(f"--missing {request.missing} does not apply to logs of other programs; remove it, or write "
                          "--missing drop", path=paths[0])
     for kind, folder in folders.items():
-        return _make_imported(kind, _apply_settings(kind, folder, request, test), request)
+        return _make_imported(kind, _apply_settings(kind, folder, request, settings), request)
     return None
 
 
-def _import_results(kind: str, paths: Sequence[Path], request: Request, test: str | None) -> QuickTask:
+def _import_results(kind: str, paths: Sequence[Path], request: Request, settings: Mapping[str, Any]) -> QuickTask:
     importer = _make_importer(kind, request)
     folder = importer.read(paths[0]) if len(paths) == 1 else importer.read_files(paths)
     if folder is None:
         raise InputError(f"--as {kind} reads one file or folder, but {len(paths)} are named; name one", path=paths[1])
-    return _make_imported(kind, _apply_settings(kind, folder, request, test), request)
+    return _make_imported(kind, _apply_settings(kind, folder, request, settings), request)
 
 
 def _make_importer(kind: str, request: Request) -> Importer:
@@ -561,7 +572,7 @@ def _make_importer(kind: str, request: Request) -> Importer:
     return build("importer", IMPORTERS, kind, options)
 
 
-def _apply_settings(kind: str, folder: TaskFolder, request: Request, test: str | None) -> TaskFolder:
+def _apply_settings(kind: str, folder: TaskFolder, request: Request, settings: Mapping[str, Any]) -> TaskFolder:
     """Add the metric, test and runs that the user chose to an imported task.
 
     A fixed seed is added, so that results are reproducible.
@@ -570,22 +581,22 @@ def _apply_settings(kind: str, folder: TaskFolder, request: Request, test: str |
         kind: The name of the importer, for messages.
         folder: The imported task.
         request: The options of the user.
-        test: The significance test; None for the default.
+        settings: The user's settings of `[significance]`, such as the test.
 
     Raises:
         InputError: The user names a metric, but the task has only scores.
     """
     tables = dict(folder.tables)
-    if request.metric is not None:
+    if request.metrics:
         takes = next((METRICS[metric["name"]].takes for metric in tables["metric"] if metric["name"] in METRICS), "")
         if takes != "segment":
             raise InputError(f"--metric applies only to answers and a gold, not to results of {kind}; remove it (use "
                              "--option for the options of the importer)")
-        declared = make_metric_table(common_metric(request.metric, takes), request.metric)
+        declared = [make_metric_table(common_metric(name, takes), name) for name in request.metrics]
         shared = {name: value for name, value in tables["metric"][0].get("options", {}).items() if name == "references"}
-        tables["metric"] = [declared | {"options": shared | declared.get("options", {})}]
-    settings = {name: value for name, value in (("test", test), ("runs", request.runs)) if value is not None}
-    tables["significance"] = {"seed": SEED, **tables.get("significance", {}), **settings}
+        tables["metric"] = [table | {"options": shared | table.get("options", {})} for table in declared]
+    runs = {"runs": request.runs} if request.runs else {}
+    tables["significance"] = {"seed": SEED, **tables.get("significance", {}), **runs, **settings}
     return replace(folder, tables=tables)
 
 

@@ -27,6 +27,8 @@ _MOST_OPTIONS, _MOST_FILES = 12, 5  # shown in a message
 _SETTING = re.compile(  # a setting of a manifest in the text of an error
     r"(?:set (?:the submission's options? )?)?"
     r"""\b([a-z_]+) = ("\w+"|true|false|\{.*?\}(?=[,;]|$))""")
+_TEST_SETTING = re.compile(  # a key of [significance] in the text of an error, such as `runs = "fixed"`
+    r"""(?:set )?\b(alpha|correction|resamples|runs|seed|test) = ("?[\w.-]+"?(?: or "[\w-]+")*)(?: \(--[^)]*\))?""")
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class Request:
     Attributes:
         kind: The name of a reader or importer; None: recognise the format.
         options: Options of the reader or importer.
-        metric: The name of the metric; None: the default.
+        metrics: The names of the metrics; empty: the default.
         missing: The policy for items without an answer.
         runs: `fixed` or `random` if files such as a.seed1 and a.seed2 are runs of one system.
         gold: The gold file; or the gold's column, if one table has all systems.
@@ -52,7 +54,7 @@ class Request:
 
     kind: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
-    metric: str | None = None
+    metrics: tuple[str, ...] = ()
     missing: str = "reject"
     runs: Literal["fixed", "random"] | None = None
     gold: str | None = None
@@ -76,18 +78,15 @@ class Request:
         return self.kind in (None, format_) and self.may_compare(gives)
 
     def may_compare(self, gives: str) -> bool:
-        """Return True if no metric is named, or if its name can mean a metric of a kind of values such as `label`."""
-        return self.metric is None or self.find_metric(gives) is not None or gives in list_kinds(self.metric)
+        """Return True if each named metric can mean a metric of a kind of values such as `label`."""
+        return all(_find_metric(name, gives) is not None or gives in list_kinds(name) for name in self.metrics)
 
-    def find_metric(self, gives: str) -> Metric | None:
-        """Return the metric that the user named, for one kind of values such as `label`.
+    def find_metrics(self, gives: str) -> list[Metric | None]:
+        """Return the metrics that the user named, for one kind of values such as `label`.
 
-        The result is None if no metric is named, or if it does not apply to these values.
+        An entry is None if the metric does not apply to these values.
         """
-        try:
-            return None if self.metric is None else common_metric(self.metric, gives)
-        except InputError:
-            return None
+        return [_find_metric(name, gives) for name in self.metrics]
 
     @property
     def value(self) -> tuple[Kind, tuple[str, ...]] | None:
@@ -109,6 +108,13 @@ class Request:
         """
         names = self.value[1] if self.value is not None else ()
         return [*names[1:]] or [name for name in names if name != gold]
+
+
+def _find_metric(name: str, gives: str) -> Metric | None:
+    try:
+        return common_metric(name, gives)
+    except InputError:
+        return None
 
 
 @dataclass(frozen=True)
@@ -391,7 +397,13 @@ def suggest_options(message: str) -> str:
 
     >>> suggest_options('or set missing = "worst" in the manifest'), suggest_options("set check_order = false")
     ('or add --missing worst', 'add --option check_order=false')
+    >>> suggest_options('set runs = "fixed"'), suggest_options("set alpha = 0.1 (--alpha 0.1)")
+    ('use --runs fixed', 'use --alpha 0.1')
     """
+    def replace_test_setting(match: re.Match[str]) -> str:
+        values = match[2].replace('"', "").split(" or ")
+        return "use " * match[0].startswith("set ") + " or ".join(f"--{match[1]} {value}" for value in values)
+
     def replace_setting(match: re.Match[str]) -> str:
         name, value = match.groups()
         said = f"--missing {value.strip(chr(34))}" if name == "missing" else option("--option", f"{name}={value}")
@@ -400,4 +412,5 @@ def suggest_options(message: str) -> str:
     if match := re.search(r"is '([^']*)'; expected a finite number", message):
         message = message.replace("what option 'unscored' names", (
             f"{reader_option('unscored', [match[1]])} --missing drop if it has no score"))
+    message = _TEST_SETTING.sub(replace_test_setting, message)
     return _SETTING.sub(replace_setting, message).replace(" in the manifest", "")

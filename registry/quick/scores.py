@@ -195,10 +195,15 @@ def _make_column_metrics(columns: Sequence[Sequence[str]], directions: Sequence[
     is_one = len(names) == 1 and len(request.score) < 2 and ":" not in "".join(request.score)
     if is_one and (has_role(names[0], "score") or names[0].isdigit() or any(other != names for other in columns)):
         return ()
-    mean = Mean() if request.metric is None else request.find_metric("score")
-    if not isinstance(mean, Mean):
-        raise InputError(f"--metric {request.metric} compares numbers with a gold, but there is none; remove it, or "
-                         "name the gold file with --gold FILE")
+    means = request.find_metrics("score") or [Mean()]
+    for name, metric in zip(request.metrics, means, strict=False):
+        if not isinstance(metric, Mean):
+            raise InputError(f"--metric {name} compares numbers with a gold, but there is none; remove it, or name the "
+                             "gold file with --gold FILE")
+    if len(means) > 1:
+        raise InputError(f"--metric {' --metric '.join(request.metrics)}: columns of scores have one metric; name one")
+    mean = means[0]
+    assert isinstance(mean, Mean)
     return tuple(Mean(low=mean.low, high=mean.high, worst=mean.worst, better="lower" if better == "lower" else "higher",
                       column=name if table.header else f"column{name}")
                  for name, better in zip(names, directions, strict=True))
@@ -290,8 +295,9 @@ def _choose_direction(names: Sequence[str], request: Request, questions: Questio
     better = request.options.get("better", usual)
     if better in ("higher", "lower"):
         return str(better)
-    if isinstance(metric := request.find_metric("score"), Mean) and "better" in (request.metric or ""):
-        return metric.better
+    for name, metric in zip(request.metrics, request.find_metrics("score"), strict=True):
+        if isinstance(metric, Mean) and "better" in name:
+            return metric.better
     named_directions = {better for name in names for better in guess_directions(name)}
     if len(named_directions) == 1:
         return next(iter(named_directions))
@@ -577,7 +583,7 @@ def _plan_wide_with_gold(table: Table, items: list[str], gold: str, columns: Seq
     numbers = [name for name in columns if are_numbers(table.cells(name))]
     decimals = [name for name in numbers if any(is_number(cell) and not float(cell).is_integer()
                                                 for cell in table.cells(name))]
-    if values in _FLAGS and decimals and request.value is None and request.find_metric("score") is None:
+    if values in _FLAGS and decimals and request.value is None and not any(request.find_metrics("score")):
         numbers = choose_systems(table, numbers, request, questions) if request.system else numbers
         return _plan_candidates(table, items, gold, numbers, request, questions)
     answers = [table.cells(name) for name in (numbers if are_numbers(golds) else columns) if name not in items]
@@ -640,7 +646,7 @@ def _plan_candidates(table: Table, items: list[str], flag: str, systems: Sequenc
         named = _candidate_names(table, flag)
         questions.add("no column has a usual name for the candidates", {
             " ".join(option("--item", name) for name in named) or "--item COLUMN": "a different value in every row"})
-    if request.metric is None:
+    if not request.metrics:
         questions.add(f"column {flag!r} says which candidates are correct; which metric compares the systems?", {
             "--metric 'SetP(best=100)'": "precision of the 100 best candidates",
             "--metric 'SetR(best=100)'": "recall of the 100 best candidates",

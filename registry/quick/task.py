@@ -91,15 +91,15 @@ def identify_systems(plan: Plan, names: Mapping[str, Mapping[str, str]], *, gues
     return identities
 
 
-def task_folder(plans: Mapping[str, Plan], metrics: Sequence[Mapping[str, Any]], request: Request, test: str | None,
-                read_as: str, identities: Sequence[Mapping[str, Identity]]) -> TaskFolder:
+def task_folder(plans: Mapping[str, Plan], metrics: Sequence[Mapping[str, Any]], request: Request,
+                settings: Mapping[str, Any], read_as: str, identities: Sequence[Mapping[str, Identity]]) -> TaskFolder:
     """Make the manifest and the files of a task.
 
     Args:
         plans: The files and readers of each test set, by its name.
         metrics: The tables that declare the metrics.
         request: The options of the user.
-        test: The significance test; None for the default.
+        settings: The user's settings of `[significance]`.
         read_as: Command-line options that describe how files were read, for a comment in the manifest.
         identities: For each test set, the identity of each system, by its name in the plan.
     """
@@ -136,19 +136,19 @@ def task_folder(plans: Mapping[str, Plan], metrics: Sequence[Mapping[str, Any]],
         sources |= {document.path: document.digest for document in originals}
     first = next(iter(plans.values()))
     usual = "crossed" if request.runs == "random" else _TESTS.get(first.reader.gives, "permutation")
-    significance: dict[str, Any] = {"test": test or usual, **({"runs": request.runs} if request.runs else {})}
+    significance: dict[str, Any] = {"test": usual, **({"runs": request.runs} if request.runs else {}), "seed": SEED}
     return TaskFolder(
         {"task": {}, "test_set": test_sets,
          "submission": {"missing": request.missing, **({"options": common} if common else {})},
          "metric": [dict(table) for table in metrics],
-         "significance": {**significance, "seed": SEED}, "submit": submits},
+         "significance": {**significance, **settings}, "submit": submits},
         files, sources, copies=copies, comments={
             "task": ("Made by `registry new`; check it before use.",),
             "test_set": (f"Read as: {read_as}", *first.notes),
             "submission": ("Items without an answer: reject the file, count them as worst, or drop them for all "
                            "systems.",),
-            "metric": (f"{'Requested' if request.metric else 'The usual one'}; `registry list metrics` lists others of "
-                       f"{first.reader.gives}s.",),
+            "metric": (f"{'Requested' if request.metrics else 'The usual one'}; `registry list metrics` lists others "
+                       f"of {first.reader.gives}s.",),
             "significance": ("`registry list tests`; the defaults are correction = \"holm\" and alpha = 0.05.",)})
 
 

@@ -29,8 +29,8 @@ from tests.quick.layouts import (
     tagged,
 )
 
-ROLES = {f"--{name}": name for name in ("item", "label", "score", "text", "system", "pool")}
-OTHERS_OF = {"--as": "kind", **{f"--{name}": name for name in ("metric", "gold", "missing", "by", "sets", "runs")}}
+ROLES = {f"--{name}": name for name in ("item", "label", "score", "text", "system", "pool")} | {"--metric": "metrics"}
+OTHERS_OF = {"--as": "kind", **{f"--{name}": name for name in ("gold", "missing", "by", "sets", "runs")}}
 
 
 def readers(made):
@@ -223,12 +223,12 @@ def test_a_row_of_means_is_named(key, says, layout):
 
 def test_a_metric_decides_between_kinds(layout):
     paths = layout([rows(IDS, [1 + n % 5 for n in range(24)])] * 2)
-    assert readers(read(paths, metric="macro-F1"))[0].name == "labels"
-    assert readers(read(paths, metric="MAE"))[0].name == "scores"
+    assert readers(read(paths, metrics=("macro-F1",)))[0].name == "labels"
+    assert readers(read(paths, metrics=("MAE",)))[0].name == "scores"
     paths = layout([rows(IDS, SENTENCES), rows(IDS, OTHERS)])
-    assert readers(read(paths, metric="chrF"))[0].name == "texts"
+    assert readers(read(paths, metrics=("chrF",)))[0].name == "texts"
     with pytest.raises(InputError, match="unknown metric 'Sucess'; the most similar names are success@10, "):
-        read(paths, metric="Sucess")
+        read(paths, metrics=("Sucess",))
 
 
 @pytest.mark.parametrize(("column", "metric"), [("transcript", "WER"), ("reference", "BLEU")])
@@ -289,8 +289,9 @@ def test_scripts_without_blanks_have_their_tokens(layout):
     """So they do with the metric named."""
     for text, tokenize in (("今天又下雨了我们回家", "zh"), ("また雨が降っているので帰る", "char")):
         files = [rows(WORDS, [f"{text}{n}" for n in range(24)], header=("id", name)) for name in ("reference", "hyp")]
-        for metric in (None, "BLEU"):
-            (declared_metric,) = read(layout(files), metric=metric, text=("reference", "hyp")).folder.tables["metric"]
+        for metrics in ((), ("BLEU",)):
+            made = read(layout(files), metrics=metrics, text=("reference", "hyp"))
+            (declared_metric,) = made.folder.tables["metric"]
             assert declared_metric["options"]["tokenize"] == tokenize
 
 

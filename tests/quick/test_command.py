@@ -70,7 +70,7 @@ def test_logs_of_a_program(registry):
     assert "--gold does not apply to --as" in registry(
         "quick", LOGS, "--as", "lm-eval", "--gold", "x", exit_code=3).stderr
     with pytest.raises(InputError, match="not to results of lm-eval"):
-        make([LOGS], Request(metric="F1"))
+        make([LOGS], Request(metrics=("F1",)))
 
 
 def test_warnings_name_no_temporary_file(registry, tmp_path):
@@ -96,14 +96,14 @@ def test_ranks_in_another_order_than_scores_are_reported(score, says, layout, re
 JUDGED = "".join(f"q{n} 0 d{k} {k % 2}\n" for n in range(3) for k in range(4))
 
 
-@pytest.mark.parametrize("metric", [None, "nDCG"])
+@pytest.mark.parametrize("metrics", [(), ("nDCG",)])
 @pytest.mark.parametrize(("more", "line", "first"), [("q0 0 d3 1\n", 13, 4), ("q1 0 d0 0\nq2 0 d1 1\n", 13, 5)])
-def test_judgments_of_a_document_twice(more, line, first, metric, layout):
+def test_judgments_of_a_document_twice(more, line, first, metrics, layout):
     """They are refused for that, and not as an unsupported format."""
     run = "".join(f"q{n} Q0 d{k} {k + 1} {9 - k} a\n" for n in range(3) for k in range(4))
     gold, *systems = layout([JUDGED + more, run])
     with pytest.raises(InputError, match=f"occurs twice, first in line {first}; keep one") as refused:
-        make(systems, Request(gold=str(gold), metric=metric))
+        make(systems, Request(gold=str(gold), metrics=metrics))
     assert (refused.value.path, refused.value.line) == (str(gold), line)
 
 
@@ -133,9 +133,9 @@ def test_labels_in_capitals_and_with_other_marks(layout):
 def test_marks_of_sclite_are_refused(text, layout):
     """Case 31: they would count as words, also if a metric is named."""
     paths = layout(["\n".join([text, *SENTENCES]), "\n".join([SENTENCES[0], *SENTENCES])])
-    for metric in (None, "WER"):
+    for metrics in ((), ("WER",)):
         with pytest.raises(InputError, match="the notation of sclite") as refused:
-            make(paths[1:], Request(gold=str(paths[0]), metric=metric))
+            make(paths[1:], Request(gold=str(paths[0]), metrics=metrics))
         assert refused.value.line == 1
 
 

@@ -249,7 +249,7 @@ def test_a_direction_needs_a_file_of_each_system(two_columns):
 
 def test_a_metric_of_a_gold_scores_no_columns(two_columns):
     with pytest.raises(InputError, match="--metric Pearson compares numbers with a gold, but there is none"):
-        make(two_columns, Request(score=("correct", "seconds:lower"), metric="Pearson"))
+        make(two_columns, Request(score=("correct", "seconds:lower"), metrics=("Pearson",)))
 
 
 def test_a_long_table_has_several_scores(layout):

@@ -82,7 +82,7 @@ LAYOUTS = {
     "entities": sample("entities", "gold.conll", "submissions/*"),
     "relations": sample("relations", "gold.jsonl", "submissions/*", metric="f1"),
     "collocations": sample("collocations", None, "candidates.csv", told=Request(
-        metric="SetP(best=100)", gold="collocation", item=("verb", "noun", "corpus")),
+        metrics=("SetP(best=100)",), gold="collocation", item=("verb", "noun", "corpus")),
                            asks="--item verb --item noun --item corpus --gold collocation --metric 'SetP(best=100)'"),
     "answers": sample("answers", "items.csv", "submissions/*", told=Request("judged", {"drawn": "random"}),
                       asks="--as judged --option drawn=random"),
@@ -95,7 +95,7 @@ LAYOUTS = {
     "wordalign enfr": real("wordalign", "gold/enfr.gold", "hypotheses/*.enfr.talp", test_set="enfr", metric="aer"),
     "wordalign roen": real("wordalign", "gold/roen.gold", "hypotheses/*.roen.talp", test_set="roen", metric="aer"),
     "krennppv": real("krennppv", None, "KrennPPV.csv", told=Request(
-        gold="is.colloc", item=("PP", "verb"), metric="SetP(best=500, ties=random)"),
+        gold="is.colloc", item=("PP", "verb"), metrics=("SetP(best=500, ties=random)",)),
                      asks="--item PP --item verb --gold is.colloc"),
     "trec-adhoc8-ap": real("trec-adhoc8-ap", None, "adhoc8_ap.csv", asks="--option better=higher",
                            told=Request(options={"better": "higher"})),

@@ -142,8 +142,8 @@ class PairTest(Value):
         if reason := self.own_refusal(matrix):
             return reason
         if self.families is not None and matrix.family not in (None, *self.families):
-            return (f"{self.name} supports only metrics of the statistics family {' or '.join(self.families)}, not "
-                    f"{matrix.family}; use --test permutation or --test bootstrap")
+            return (f"{self.name} needs a metric that counts each answer as correct or wrong, such as accuracy; use "
+                    "--test permutation or --test bootstrap")
         return unit_refusal(self.name, matrix) if self.of_unit_scores else None
 
     def observe(self, matrix: Matrix, pairs: Pairs) -> ObservedPairs:

@@ -1,0 +1,93 @@
+"""Options of the metric and the test: several metrics, settings of the test, and runs."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import registry as package
+from registry.errors import InputError
+from tests.quick.layouts import GOLD, IDS, A, B, rows
+
+HEADER = ("id", "label")
+
+
+@pytest.fixture
+def files(folder):
+    """A gold, two systems and a second run of the first, in the working folder."""
+    folder({name: rows(IDS, labels, header=HEADER) for name, labels in (
+        ("gold.tsv", GOLD), ("a.tsv", A), ("b.tsv", B), ("c.seed1.tsv", A), ("c.seed2.tsv", B))})
+
+
+@pytest.fixture
+def quick(files, registry):
+    """Run `registry quick` on the two systems."""
+    def run(*options, systems=("a.tsv", "b.tsv"), **expected):
+        return registry("quick", "--gold", "gold.tsv", *systems, *options, "--format", "json", **expected)
+
+    return run
+
+
+def test_each_metric_has_a_board(quick):
+    done = quick("--metric", "accuracy", "--metric", "macro-F1")
+    assert [(row["metric"], row["system"]) for row in done.json] == [
+        ("accuracy", "a"), ("accuracy", "b"), ("macro-F1", "a"), ("macro-F1", "b")]
+    for metric in ("accuracy", "macro-F1"):
+        assert {row["system"]: row["score"] for row in quick("--metric", metric).json} == {
+            row["system"]: row["score"] for row in done.json if row["metric"] == metric}
+    assert "--metric accuracy --metric macro-F1" in done.stderr
+    assert len(quick("--metric", "accuracy", "--metric", "accuracy").json) == 2
+
+
+def test_a_new_manifest_declares_each_metric(files, registry):
+    registry("new", "mine", "--gold", "gold.tsv", "a.tsv", "b.tsv", "-m", "accuracy", "-m", "macro-F1",
+             "--alpha", 0.1, "--resamples", 500)
+    manifest = tomllib.loads(Path("mine/task.toml").read_text())
+    assert [table["id"] for table in manifest["metric"]] == ["accuracy", "macro-F1"]
+    assert (manifest["significance"]["alpha"], manifest["significance"]["resamples"]) == (0.1, 500)
+
+
+def test_metrics_of_different_values_are_refused(quick):
+    assert "no kind of values fits --metric accuracy and --metric BLEU" in quick(
+        "--metric", "accuracy", "--metric", "BLEU", exit_code=3).stderr
+
+
+def test_evaluate_takes_one_metric(files):
+    for arguments in ((GOLD, {"a": A, "b": B}), ("gold.tsv", ["a.tsv", "b.tsv"])):
+        with pytest.raises(InputError, match="call evaluate for each metric"):
+            package.evaluate(*arguments, metric=["accuracy", "macro-F1"])
+
+
+def test_evaluate_takes_one_column_of_scores(folder):
+    folder({name: "id\tquality\tcost\n" + "".join(f"{i}\t{i}\t1\n" for i in range(9)) for name in ("a.tsv", "b.tsv")})
+    with pytest.raises(InputError, match=r"names 2 columns .quality, cost.*call evaluate for each column"):
+        package.evaluate(None, ["a.tsv", "b.tsv"], score=["quality:higher", "cost:lower"])
+
+
+def test_settings_of_the_test_are_options(quick):
+    options = ("--test", "bootstrap", "--alpha", 0.1, "--correction", "bonferroni", "--resamples", 500, "--seed", 7)
+    signature = quick(*options).json[0]["signature"]
+    assert all(part in signature for part in ("|corr:bonferroni/", "|a:.1|", "|seed:7|"))
+
+
+@pytest.mark.parametrize(("options", "message"), [
+    (("--alpha", 2), "alpha: is 2.0; expected a number above 0 and below 1"),
+    (("--test", "permutation(resamples=500)"), "use --resamples 500"),
+    (("--test", "sign", "--correction", "max-t"), "use --correction holm"),
+    (("--metric", "macro-F1", "--test", "mcnemar"), "mcnemar needs a metric that counts each answer as"),
+])
+def test_a_wrong_setting_names_the_option(quick, options, message):
+    assert message in quick(*options, exit_code=3).stderr
+
+
+def test_an_unknown_option_does_not_suggest_help(quick):
+    assert "--help" not in quick("--elp", 1, exit_code=2).stderr
+    assert "--alpha" in quick("--alpah", 1, exit_code=2).stderr
+
+
+def test_random_runs_need_two_files_of_each_system(quick):
+    refused = quick("--runs", "random", systems=("a.tsv", "c.seed1.tsv", "c.seed2.tsv"), exit_code=3).stderr
+    assert "--runs random needs two or more files of each system, but a has only a.tsv" in refused
+    assert "use --runs fixed" in refused
+    with pytest.raises(InputError, match=r"runs='random' needs two or more files.*use runs='fixed'"):
+        package.evaluate("gold.tsv", ["a.tsv", "c.seed1.tsv", "c.seed2.tsv"], runs="random")
