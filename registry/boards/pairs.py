@@ -58,6 +58,10 @@ def add_details(connection: Connection, task_row: TaskRow, board: Leaderboard) -
 
     The board stays unchanged if it has other than two systems, or if the numbers cannot be computed.
     """
+    if len(board.standings) != 2 or len(board.decisions) != 1:
+        return board
+    if board.comparison.runs == "random":
+        return replace(board, details=tuple(describe_random_runs(board)))
     details = _measure_pair(connection, task_row, board)
     return board if details is None else replace(board, details=tuple(describe_details(board, details)))
 
@@ -72,8 +76,6 @@ def _measure_pair(connection: Connection, task_row: TaskRow, board: Leaderboard)
         The numbers; None if the registry has no items, or if the systems have several runs or different items.
     """
     comparison = board.comparison
-    if len(board.standings) != 2 or len(board.decisions) != 1 or comparison.runs == "random":
-        return None
     settings = {key: getattr(comparison, key) for key in ("alpha", "seed", "confidence")}
     unit = "cluster" if comparison.unit == "cluster" else "item"
     request = build_request(task_row, {**settings, "unit": unit}, (board.metric,))
@@ -147,8 +149,7 @@ def describe_details(board: Leaderboard, details: PairDetails) -> list[str]:
         details: Numbers of units and the detectable difference.
     """
     decision, comparison = board.decisions[0], board.comparison
-    standings = [board.standings[place] for place in (decision.a, decision.b)]
-    a, b = (standing.display_name for standing in standings)
+    a, b = (board.standings[place].display_name for place in (decision.a, decision.b))
     units = counted(details.n_units, comparison.unit)
     favours = f": {details.for_a:,} favour {a}, {details.for_b:,} favour {b}" if details.for_a + details.for_b else ""
     sentences = [f"The systems differ on {details.n_discordant:,} of {units}{favours}."]
@@ -168,14 +169,35 @@ def describe_details(board: Leaderboard, details: PairDetails) -> list[str]:
     elif float(detectable := format_score(details.detectable)):  # 0 if the systems differ by a constant
         sentences.append(f"This test set detects a true difference of {detectable} or more with {100 * POWER:g} % "
                          f"power at {level}.")
-    if decision.p_value is not None and decision.difference is not None:
-        scores = f"{a} reaches {format_score(standings[0].score)} and {b} {format_score(standings[1].score)}"
-        verdict = f"is {'' if decision.significant else 'not '}significant at {level}" + (
-            " by the corrected p-value" * is_corrected(board, decision))
-        numbers = format_pair_numbers(board, decision).removeprefix("difference ")
-        sentences.append(f"For the paper: On {counted(comparison.n_items, 'item')}, {scores} ({board.metric_title}). "
-                         f"The difference {verdict} ({numbers}; {_name_test(board, decision)}).")
-    return sentences
+    return [*sentences, *_summarise_for_paper(board, decision)]
+
+
+def describe_random_runs(board: Leaderboard) -> list[str]:
+    """Return sentences about two systems whose runs are random, for the notes of a board."""
+    if "too-few-runs" in board.warnings.codes or not (summary := _summarise_for_paper(board, board.decisions[0])):
+        return []
+    return ["The smallest difference that this test set detects is not computed for random runs, because it depends on "
+            "their number, too.", *summary]
+
+
+def _summarise_for_paper(board: Leaderboard, decision: PairDecision) -> list[str]:
+    """Return a summary of a comparison that authors can copy; the list is empty if there is no p-value."""
+    if decision.p_value is None or decision.difference is None:
+        return []
+    first, second = (board.standings[place] for place in (decision.a, decision.b))
+    format_score = make_number_format(board.decimals)
+    sample = counted(board.comparison.n_items, "item")
+    if board.comparison.runs == "random":
+        runs = counted(first.runs, "run")
+        sample += f" and {runs} of each system" if first.runs == second.runs else (
+            f", {runs} of {first.display_name} and {second.runs} of {second.display_name}")
+    scores = (f"{first.display_name} reaches {format_score(first.score)} and {second.display_name} "
+              f"{format_score(second.score)}")
+    verdict = f"is {'' if decision.significant else 'not '}significant at {100 * board.comparison.alpha:g} %" + (
+        " by the corrected p-value" * is_corrected(board, decision))
+    numbers = format_pair_numbers(board, decision).removeprefix("difference ")
+    return [f"For the paper: On {sample}, {scores} ({board.metric_title}). The difference {verdict} ({numbers}; "
+            f"{_name_test(board, decision)})."]
 
 
 def _explain_interval(board: Leaderboard, decision: PairDecision) -> str:

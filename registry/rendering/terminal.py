@@ -37,8 +37,11 @@ def render_terminal(table: Table, width: int | None = None, *, color: bool = Fal
     """
     columns, rows = format_cells(table)
     cells = [["\n".join(map(escape_controls, cell.split("\n"))) for cell in row] for row in rows]
+    absent = list[str]()
     if width is not None:
-        columns, cells = _fit_columns(columns, cells, width)
+        fitting, cells = _fit_columns(columns, cells, width)
+        absent = [escape_controls(column.heading) for column in columns if column not in fitting]
+        columns = fitting
     styles = [[_STYLES[column.emphasis(row)] if color and column.emphasis else "" for column in columns]
               for row in table.rows]
     bold, max_width = _BOLD if color else "", width or _FILE_WIDTH
@@ -51,6 +54,8 @@ def render_terminal(table: Table, width: int | None = None, *, color: bool = Fal
     notes = list(filter(None, table.notes))
     if width is not None and not all_notes and len(notes) > _MOST_NOTES:
         notes[_MOST_NOTES:] = [f"{counted(len(notes) - _MOST_NOTES, 'more note')}: --notes"]
+    if absent:
+        notes.append(f"Left out at a width of {width}: {', '.join(absent)}.")
     for line in (*filter(None, table.captions), *notes):
         lines += [escape_controls(line)] if width is None else wrap_text(escape_controls(line), max_width)
     if table.signature:

@@ -223,7 +223,7 @@ SHOWN: dict[Form, dict[str, Callable[[Leaderboard], bool]]] = {
         "run_sd": _has_runs},
 }
 # The columns that a narrow terminal leaves out, those with the highest number first.
-_OPTIONAL_BOARD = {"run_sd": 8, "runs": 7, "kind": 6, "team": 5, "cluster": 4, "share_best": 3, "letters": 2,
+_OPTIONAL_BOARD = {"cluster": 8, "kind": 7, "team": 6, "run_sd": 5, "runs": 4, "share_best": 3, "letters": 2,
                    "range": 1}
 _OPTIONAL_PAIRS = {"method": 6, "same_team": 5, "score_a": 4, "score_b": 4, "n_discordant": 3, "p_value": 2,
                    "alternative": 1}

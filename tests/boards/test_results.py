@@ -228,3 +228,18 @@ def test_compare_pair_refuses_a_name_of_several_systems(task, registry):
     error = registry("compare-pair", "c", "ensemble", exit_code=3).stderr
     assert "ensemble is the name of 2 systems; give one of One/ensemble, Two/ensemble" in error
     assert registry("compare-pair", "c", "Two/ensemble").stdout
+
+
+def test_random_runs_have_a_sentence_for_the_paper():
+    """The number of runs is in it; no difference that the test set detects is printed, and a note says why."""
+    runs = {(name, seed): np.where(RNG.random(400) < share, GOLD, RNG.choice(["x", "y", "z"], 400))
+            for name, share, seeds in (("good", 0.8, 3), ("bad", 0.6, 2)) for seed in range(seeds)}
+    board = registry.evaluate(GOLD, runs, runs="random")
+    pair = board.pairs["good", "bad"]
+    text = str(board)
+    assert "For the paper: On 400 items, 3 runs of good and 2 of bad, good reaches " in text
+    assert f"({pair.difference:.4f}, 95 % CI {pair.interval[0]:.4f} to {pair.interval[1]:.4f}, p " in text
+    assert "not computed for random runs" in text
+    assert "detects a true difference" not in text
+    del runs["good", 2]
+    assert "On 400 items and 2 runs of each system, " in str(registry.evaluate(GOLD, runs, runs="random"))

@@ -77,3 +77,15 @@ def test_no_script_spells_a_heading_of_several_words():
     for path in sorted((PACKAGE / "reports" / "page" / "scripts").glob("*.js")):
         spelled = [heading for heading in headings if f'"{heading}"' in path.read_text("utf-8")]
         assert not spelled, path.name
+
+
+def test_80_characters_have_the_sd_of_runs_and_name_what_is_left_out():
+    board = leaderboard("abc")
+    standings = tuple(replace(standing, runs=3, run_sd=0.0123, ci_low=0.9, ci_high=0.99) for standing in board.standings)
+    table = make_board_table(replace(board, standings=standings))
+    shown = render([table], "table", width=80)
+    assert "SD of runs" in shown
+    assert "0.0123" in shown
+    assert "Left out at a width of 80: cluster." in shown
+    assert "cluster" in (wide := render([table], "table", width=120))
+    assert "Left out" not in wide
