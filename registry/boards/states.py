@@ -408,6 +408,14 @@ class StandingChange:
     after: Standing | None
     why: str
 
+    @property
+    def has_moved(self) -> bool:
+        """True if the rank, its range or the cluster of the system changed, or if only one state has the system."""
+        if self.before is None or self.after is None:
+            return True
+        return any(getattr(self.before, name) != getattr(self.after, name)
+                   for name in ("rank", "rank_low", "rank_high", "cluster"))
+
 
 @dataclass(frozen=True)
 class DecisionChange:
@@ -428,6 +436,21 @@ class DecisionChange:
     def is_substantial(self) -> bool:
         """True if the significance or the uncorrected p-value of a pair changed."""
         return self.before.significant != self.after.significant or self.before.p_value != self.after.p_value
+
+    @property
+    def is_decision(self) -> bool:
+        """True if the significance of a pair changed, or if the other system is now the significantly better one."""
+        return self.before.significant != self.after.significant or self.is_reversed
+
+    @property
+    def is_reversed(self) -> bool:
+        """True if the other system of the pair is now the significantly better one."""
+        return (self.before.significant and self.after.significant
+                and self.find_better(self.before) != self.find_better(self.after))
+
+    def find_better(self, decision: PairDecision) -> str:
+        """Return the name of the system with the better score."""
+        return self.systems[0] if (decision.difference or 0) > 0 else self.systems[1]
 
 
 @dataclass(frozen=True)
@@ -515,6 +538,7 @@ def _describe_systems(before: State, after: State, new_versions: set[str]) -> li
 
 def _compare_standings(before: State, after: State, new_versions: set[str],
                        causes: Mapping[str, str]) -> Iterator[StandingChange]:
+    has_other_systems = bool(before.systems.keys() != after.systems.keys() or new_versions)
     for name in (*after.systems, *(name for name in before.systems if name not in after.systems)):
         old, new = before.systems.get(name), after.systems.get(name)
         if old == new:
@@ -524,8 +548,9 @@ def _compare_standings(before: State, after: State, new_versions: set[str],
         elif name in new_versions:
             why = "new version"
         elif old.score != new.score:
-            why = ", ".join(key for key in ("gold", "metric", "items", "program") if key in causes) or "score"
-        elif before.systems.keys() != after.systems.keys() or new_versions:
+            reasons = [key for key in ("gold", "metric", "items", "program") if key in causes] or ["score"]
+            why = ", ".join([*reasons, *["other systems"] * (has_other_systems and old.rank != new.rank)])
+        elif has_other_systems:
             why = "other systems"
         else:
             settings = [key for key in causes if key in (*SETTINGS, "ranked", "units")]
@@ -542,13 +567,16 @@ def _compare_decisions(before: State, after: State, new_versions: set[str],
         if old == new:
             continue
         if new_versions & set(pair):
-            why = "new version"
+            reasons = ["new version"]
         elif old.p_value != new.p_value or old.difference != new.difference:
-            why = ", ".join(key for key in causes
-                            if key not in (*_FAMILY_SETTINGS, *_CHANGES_WITHOUT_P_VALUES)) or "draws"
+            reasons = [key for key in causes
+                       if key not in (*_FAMILY_SETTINGS, *_CHANGES_WITHOUT_P_VALUES)] or ["draws"]
         else:
-            family = [f"family of {len(after.pairs)}"] if len(before.pairs) != len(after.pairs) else []
-            why = ", ".join([*family, *(key for key in causes if key in _FAMILY_SETTINGS)]) or "other pairs"
+            reasons = []
+        if old.p_adjusted != new.p_adjusted or old.significant != new.significant:
+            reasons += [f"family of {len(after.pairs)}"] if len(before.pairs) != len(after.pairs) else []
+            reasons += [key for key in causes if key in _FAMILY_SETTINGS]
+        why = ", ".join(reasons) or "other pairs"
         if places[pair[0]] > places[pair[1]]:
             pair, old, new = (pair[1], pair[0]), _swap_systems(old), _swap_systems(new)
         changes.append(DecisionChange(pair, old, new, why))

@@ -30,7 +30,7 @@ def render_markdown(table: Table) -> str:
     """Render a table with its title, captions and signature as Markdown."""
     columns, rows = format_cells(table)
     parts = [f"**{escape_markdown(table.title)}**\n\n"] if table.title else []
-    parts += render_markdown_rows([c.heading for c in columns], rows, [c.right for c in columns])
+    parts += render_markdown_rows([c.heading for c in columns], rows, [c.right for c in columns]) if columns else ()
     parts += [f"\n{escape_markdown(caption)}\n" for caption in table.lines]
     if table.signature:
         parts.append(f"\n`{escape_controls(table.signature).replace('`', '')}`\n")

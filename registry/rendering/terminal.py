@@ -47,10 +47,12 @@ def render_terminal(table: Table, width: int | None = None, *, color: bool = Fal
     bold, max_width = _BOLD if color else "", width or _FILE_WIDTH
     titles = wrap_text(escape_controls(table.title), max_width) if table.title else ()
     lines = [_add_style(line, bold) for line in titles]
-    for block in _split_columns(columns, cells, max_width):
+    for block in _split_columns(columns, cells, max_width) if columns else ():
         heading, *body = _make_lines([columns[n] for n in block], [[row[n] for n in block] for row in cells],
                                      [[row[n] for n in block] for row in styles], max_width)
         lines += ["", _add_style(heading.rstrip(), bold), *body, ""]
+    if not columns:
+        lines.append("")
     notes = list(filter(None, table.notes))
     if width is not None and not all_notes and len(notes) > _MOST_NOTES:
         notes[_MOST_NOTES:] = [f"{counted(len(notes) - _MOST_NOTES, 'more note')}: --notes"]

@@ -10,7 +10,7 @@ from typing import Any
 
 from registry.boards.leaderboard import PairDecision, Standing
 from registry.boards.states import BoardDifference, Correction, DecisionChange, SystemItems
-from registry.errors import counted
+from registry.errors import counted, listed
 from registry.evaluation.scoring.stale import StaleScore
 from registry.provenance import Signature
 from registry.rendering.render import escape_markdown, render_markdown_rows
@@ -19,6 +19,7 @@ from registry.reports.columns import make_text_columns
 
 _MOST_SHOWN = 20  # corrected items in a table
 _MOST_LISTED = 50  # corrected items in an erratum
+_MOST_NAMED = 3  # changed decisions in a title
 _LONGEST_GOLD = 80  # characters
 _STANDING = ("version", "score", "rank", "rank_low", "rank_high", "cluster")
 _DECISION = ("difference", "p_value", "p_adjusted", "significant")
@@ -28,15 +29,19 @@ _WHY = Column("why", "why")
 def make_difference_tables(difference: BoardDifference) -> list[Table]:
     """Return tables that compare two states of a leaderboard: before and after.
 
-    The tables list the systems whose rank or score changed, the pairs whose test result changed, and the items whose
-    gold was corrected.
+    The tables list the systems whose rank or range changed, the pairs whose test result changed, and the items whose
+    gold was corrected. The first title names the changed decisions.
     """
     title, decimals = difference.after.title, difference.after.decimals
+    moved = [change for change in difference.systems if change.has_moved]
     rows = [{"system": change.system, "why": change.why, **_format_changes(
-        _format_standing(change.before, decimals), _format_standing(change.after, decimals))}
-        for change in difference.systems]
-    tables = [Table(rows, [*make_text_columns("board", ("system", "rank", "range", "cluster", "score")), _WHY],
-                    f"{title}: who moved", _make_captions(difference))]
+        _format_standing(change.before, decimals), _format_standing(change.after, decimals))} for change in moved]
+    columns = [*make_text_columns("board", ("system", "rank", "range", "cluster", "score")), _WHY]
+    n_scores = sum(not change.has_moved and change.before.score != change.after.score for change in difference.systems
+                   if change.before is not None and change.after is not None)
+    scores = (f"Another score, but the same rank and range: {counted(n_scores, 'system')}.",) if n_scores else ()
+    tables = [Table(rows, columns if moved else (), f"{title}: {_summarise_decisions(difference)}",
+                    (*scores, *_make_captions(difference)))]
     changes = [change for change in difference.pairs if change.is_substantial]
     if changes:
         rows = [{"system_a": change.systems[0], "system_b": change.systems[1], "why": change.why,
@@ -47,6 +52,28 @@ def make_difference_tables(difference: BoardDifference) -> list[Table]:
         tables.append(Table(rows, [*columns, _WHY], f"{title}: which decisions and raw p-values changed", (
             f"{counted(n_adjusted, 'further pair')} only have another adjusted p-value.",) if n_adjusted else ()))
     return tables if difference.correction is None else [*tables, *_make_item_tables(difference.correction, title)]
+
+
+def _summarise_decisions(difference: BoardDifference) -> str:
+    """Return in words which decisions about pairs on both boards changed."""
+    before, after = difference.before.pairs, difference.after.pairs
+    n_shared = len(before.keys() & after.keys())
+    if not n_shared:
+        return "no pair of systems is on both boards"
+    changes = [_summarise_change(change) for change in difference.pairs if change.is_decision]
+    if not changes:
+        return "no decision changed" + (f" about the {counted(n_shared, 'pair')} on both boards" if not (
+            len(before) == len(after) == n_shared) else "")
+    return listed(changes, _MOST_NAMED, "; ")
+
+
+def _summarise_change(change: DecisionChange) -> str:
+    a, b = map(_shorten_name, change.systems)
+    if change.after.significant:
+        return f"{a} is now significantly better than {b}"
+    if change.find_better(change.before) == change.systems[1]:
+        a, b = b, a
+    return f"{a} is no longer significantly better than {b}"
 
 
 def _format_standing(standing: Standing | None, decimals: int) -> dict[str, str]:
@@ -231,8 +258,7 @@ def _describe_decisions(difference: BoardDifference) -> Iterator[str]:
         yield "No pair of systems is on both boards.\n\n"
         return
     pairs = counted(n_shared, "pair") + ("" if len(before) == len(after) == n_shared else " on both boards")
-    changes = [change for change in difference.pairs
-               if change.before.significant != change.after.significant or _is_reversed(change)]
+    changes = [change for change in difference.pairs if change.is_decision]
     if not changes:
         yield f"No conclusion changed: all {pairs} have the same decision as before.\n\n"
         return
@@ -288,22 +314,12 @@ def _shorten_name(name: str) -> str:
     return system if team == system else name
 
 
-def _is_reversed(change: DecisionChange) -> bool:
-    """Return True if another system of the pair is now the significantly better one."""
-    before, after = change.before, change.after
-    return before.significant and after.significant and _find_better(change, before) != _find_better(change, after)
-
-
-def _find_better(change: DecisionChange, decision: PairDecision) -> str:
-    return change.systems[0] if (decision.difference or 0) > 0 else change.systems[1]
-
-
 def _describe_change(change: DecisionChange) -> str:
     p_before, p_after = (f"adjusted p = {format_p_value(side.p_adjusted)}" for side in (change.before, change.after))
-    better_before, better_after = (_find_better(change, side) for side in (change.before, change.after))
+    better_before, better_after = (change.find_better(side) for side in (change.before, change.after))
     opponents = {name: _shorten_name(other) for name, other in (change.systems, change.systems[::-1])}
     before = f"{_shorten_name(better_before)} was significantly better than {opponents[better_before]} ({p_before})"
-    if _is_reversed(change):
+    if change.is_reversed:
         return (f"{before}; now {_shorten_name(better_after)} is significantly better than {opponents[better_after]} "
                 f"({p_after}).")
     if change.before.significant:

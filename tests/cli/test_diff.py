@@ -108,6 +108,40 @@ def test_who_loses_a_rank_and_gets_it_back_as_a_baseline_or_late(registry, score
         "Ranked before, and now shown without a rank: c/c. Shown without a rank before, and now ranked: b/b."]
 
 
+def test_all_causes_that_suffice_are_named(registry, task, first):
+    """The gold changes the raw p-values, and a new system makes the family larger."""
+    task.gold["i5"] = {"yes": "no", "no": "yes"}[task.gold["i5"]]
+    task.version, task.systems["d"] = "2", dict(task.gold)
+    registry("run", task.write())
+    found = changed(registry)
+    whys_of_pairs = {tuple(sorted(of["systems"])): of["why"] for of in found["pairs"]}
+    assert whys_of_pairs["a/a", "b/b"] == "gold, family of 6"
+    assert whys(found)["b/b"] == "gold, other systems"
+
+
+def test_first_line_names_changed_decisions_and_only_moved_systems_are_listed(registry, task, first):
+    registry("compare", "--alpha", "0.9", "--correction", "none")
+    shown = registry("diff").stdout
+    assert shown.splitlines()[0].endswith(
+        ": a is now significantly better than b; a is now significantly better than c")
+    registry("compare", "--alpha", "0.05", "--correction", "none")
+    assert "a is no longer significantly better than b" in registry("diff").stdout
+    registry("compare", "--alpha", "0.04", "--correction", "none")
+    first_line, *lines = registry("diff").stdout.splitlines()
+    assert first_line.endswith(": no decision changed")
+    assert not any(line.split()[:1] in (["a/a"], ["system"]) for line in lines)
+    assert "|" not in registry("diff", "--format", "md").stdout.partition("before:")[0]
+
+
+def test_scores_that_move_nobody_are_counted(registry, task, first):
+    """The item is wrong in all systems now, so all scores change and no rank does."""
+    task.gold = {key: "maybe" if key == "i0" else label for key, label in task.gold.items()}
+    task.version = "2"
+    registry("run", task.write())
+    shown = registry("diff").stdout
+    assert "Another score, but the same rank and range: " in shown
+
+
 def test_a_new_version_of_the_task_alone(registry, task, first):
     task.version = "2"
     registry("run", task.write())
