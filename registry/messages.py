@@ -342,9 +342,16 @@ _add("rare-class-clusters", "warning",
 _add("rare-class-errors", "warning",
      f"{_TOO_OFTEN}the score depends on a class with fewer than 40 items, and a system gets fewer than five of them "
      "correct (or fewer than five wrong)", remedy="add items of this class", about_pairs=True)
-_add("rare-class-ranks", "warning",
-     "ranks may be wrong too often, because the score depends on a class with fewer than {least} items, or clusters of "
-     "equal weight", remedy="add items of this class", about_pairs=True, least=60)
+
+
+def _rare_class_ranks(least: int, has_clusters: bool) -> Text:
+    where = f"that occurs in fewer than {least} clusters of equal weight" if has_clusters else (
+        f"with fewer than {least} items")
+    return (f"ranks may be wrong too often, because the score depends on a class {where}",
+            f"add {'clusters with' if has_clusters else 'items of'} this class")
+
+
+_add("rare-class-ranks", "warning", _rare_class_ranks, about_pairs=True, least=60, has_clusters=False)
 _add("uneven-samples", "warning",
      f"{_TOO_SMALL}the system with fewer items has scores that vary more",
      remedy=_use("two-sample-t(pooled=false)") + ", or equally many items", about_pairs=True)

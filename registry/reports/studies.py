@@ -191,7 +191,7 @@ def _format_number(value: float | None) -> str:
 
 _FORMATS: dict[str, Callable[[Any], str]] = {
     **dict.fromkeys(("value", "low", "high", "score"), _format_number), "p_value": _format_p_value,
-    "may_be_best": _format_cell, "among_best": _format_cell, "messages": str}
+    **dict.fromkeys(("may_be_best", "among_best"), lambda value: "yes" if value else "no"), "messages": str}
 
 
 def _make_gate_table(result: StudyResult) -> Table:

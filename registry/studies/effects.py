@@ -185,7 +185,8 @@ class Best(_AllBoardsStudy):
                    f"ranks of ties. All systems that are truly {best}, ties included, are marked as among the best. A "
                    "system that is truly the best is marked as possibly the best with this confidence. But if several "
                    "systems are tied for the best, some of them may not be marked. Marginal rank sets hold for each "
-                   "system separately.")
+                   "system separately. The result of the leaderboard can name more systems that may be first: it "
+                   "corrects p-values for all pairs of systems, and this mark only needs comparisons with the best.")
         return Finding({"systems": rows}, [reading], self.check_case(case))
 
     def _check_board(self, case: Case) -> Board:

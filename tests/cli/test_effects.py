@@ -71,6 +71,9 @@ def test_best_systems(task, registry, scored):
     assert rows["b"]["high"] == 0
     shown = registry("best", "--format", "table").stdout
     assert "may be best" in shown
+    assert [line.split()[2] for line in shown.splitlines() if line.split()[:1] in (["a"], ["b"], ["c"])] == [
+        "yes", "no", "no"]
+    assert "The result of the leaderboard can name more systems that may be first" in " ".join(shown.split())
     assert "the rank sets of all systems hold simultaneously" in " ".join(shown.split())
 
 

@@ -40,13 +40,14 @@ def rank_warnings(matrix: Matrix, method: str, *, alpha: float, resamples: int) 
         alpha: 1 - confidence of the ranks.
         resamples: Number of resamples.
     """
-    matrix = matrix.by_unit
+    has_clusters, matrix = matrix.units is not None, matrix.by_unit
     if method == "holm":
         return [*misuses(Permutation(), matrix), *_infeasible(matrix, alpha, resamples)]
-    return [*_of_resamples(matrix, method, alpha, resamples)]
+    return [*_of_resamples(matrix, method, alpha, resamples, has_clusters=has_clusters)]
 
 
-def _of_resamples(matrix: Matrix, method: str, alpha: float, resamples: int) -> Iterator[Message]:
+def _of_resamples(matrix: Matrix, method: str, alpha: float, resamples: int, *,
+                  has_clusters: bool) -> Iterator[Message]:
     units, least, is_judged = count_informative_units(matrix), LEAST_UNITS[method], matrix.judged is not None
     if is_judged:
         least = max(least, FEW_LABELLED)
@@ -63,7 +64,7 @@ def _of_resamples(matrix: Matrix, method: str, alpha: float, resamples: int) -> 
     yield from board_warnings(find_rare_outcomes(pairs), n)
     yield from board_warnings([find_rare_errors(pairs)], n, Message("few-judge-errors-ranks"))
     if n > 2:
-        rare = Message("rare-class-ranks", {"least": _OF_A_CLASS})
+        rare = Message("rare-class-ranks", {"least": _OF_A_CLASS, "has_clusters": has_clusters})
         yield from board_warnings(find_rare_classes(pairs, _OF_A_CLASS), n, rare)
     else:
         yield from board_warnings(find_rare_classes(pairs), n)

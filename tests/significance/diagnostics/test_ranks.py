@@ -56,7 +56,9 @@ GOOD = (0.5, 0.51, 0.49, 0.505, 0.495, 0.5)
     (SKEWED, "bootstrap", 1000, None),
     *((RARE, method, 1000, "in all 6 pairs, ranks may be wrong") for method in ("bootstrap", "flips")),
     (RARE, "holm", 1000, None),  # exchangeable systems, for which permutation holds
-    (LESS_RARE, "bootstrap", 1000, "the score depends on a class with fewer than 60 items"),
+    (LESS_RARE, "bootstrap", 1000, "the score depends on a class with fewer than 60 items; add items of this class"),
+    (replace(LESS_RARE, units=np.arange(300) // 2), "bootstrap", 1000,
+     "a class that occurs in fewer than 60 clusters of equal weight; add clusters with this class"),
     (LESS_RARE.select_systems([0, 1]), "bootstrap", 1000, None),
     (COMMON, "bootstrap", 1000, None),
     (judged_items(300, "unlike", (49, 49)).sample(RNG, 1).matrix, "bootstrap", 1000, "only 49 units judged by people"),
