@@ -600,6 +600,12 @@ _STATES = """
     ORDER BY test_set_position, test_set, track NULLS FIRST, state.position, metric, entry"""
 
 
+_SYSTEMS = text("""
+    SELECT system.name AS system, team.name || '/' || system.name || '@' || submission.version AS submission
+    FROM standing JOIN submission USING (submission_id) JOIN system USING (system_id) JOIN team USING (team_id)
+    WHERE comparison_id = :comparison""")
+
+
 def _make_history(connection: Connection, key: LeaderboardKey, states: Sequence[tuple[datetime, Any]]) -> History:
     changes = [states[0]] + [
         after for before, after in pairwise(states)
@@ -607,7 +613,9 @@ def _make_history(connection: Connection, key: LeaderboardKey, states: Sequence[
     decisions = _load_decisions(connection, [(row.comparison_id, row.submission_id, before.submission_id)
                                              for (_, before), (_, row) in pairwise(changes)])
     bests = []
-    names = make_display_names([{"system": row.system, "submission": row.submission} for _, row in changes])
+    others = connection.execute(_SYSTEMS, {"comparison": states[-1][1].comparison_id})
+    names = make_display_names([{"system": row.system, "submission": row.submission}
+                                for row in (*(row for _, row in changes), *others)])[:len(changes)]
     for n, ((time, row), name) in enumerate(zip(changes, names, strict=True)):
         before = changes[n - 1][1] if n else row
         why = [sentence for sentence, column in (("the gold was revised", "gold_revision_id"),

@@ -107,3 +107,12 @@ def test_bests_and_versions_are_those_that_were_shown(registry, task):
         first = connection.execute(text("SELECT min(event_id) FROM event WHERE action = 'hide'")).scalar_one()
         (before,) = load_histories(connection, row, Phases(), first)
         assert [of.display_name for of in before.bests] == ["a", "c"]
+
+
+def test_bests_have_the_team_if_another_team_on_the_board_has_a_system_of_that_name(registry, task):
+    registry("run", task.write())
+    registry("submit", "small", task.folder / "systems" / "b.tsv", "--system", "a", "--team", "other", "--run")
+    with Database(Path("registry.duckdb")).reading() as connection:
+        (row,) = catalog.tasks(connection)
+        (history,) = load_histories(connection, row, Phases())
+        assert {best.display_name for best in history.bests} == {"a/a"}
