@@ -256,7 +256,7 @@ class StudySignature(_Line):
 
     Attributes:
         study: The kind of study with its settings.
-        metric: Alias of the metric.
+        metric: Alias of the metric; several are joined by a plus sign.
         task, task_version, track, facet: These identify the leaderboards that the study uses.
         test_sets: Names of the test sets.
         n_items: Number of items.

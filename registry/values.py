@@ -2,7 +2,7 @@
 
 `repr(value)` is the value's canonical name, and its identity in the database. The name is `Name` or `Name(option=value,
 ...)`, with the options in the order of their definition. Text that is not a plain word is in double quotes. A tuple is
-in square brackets, unless it has only one member. Pairs of texts are written as `{one=other, ...}`.
+in square brackets, unless it has only one member. Pairs of a text and a value are written as `{text=value, ...}`.
 """
 
 from __future__ import annotations
@@ -247,9 +247,10 @@ def _convert(value: Any, hint: Any, what: str) -> Any:
     if origin is tuple and typing.get_origin(arguments[0]) is tuple:
         if not isinstance(value, Mapping) and value != ():
             raise InputError(f"{what} is {shown}; expected a table such as {{ PERSON = \"PER\" }}")
+        _, type_ = typing.get_args(arguments[0])
         pairs = dict(value).items()
-        return tuple(sorted((_convert(key, str, what), _convert(text, str, f"{what}: {key!r}"))
-                            for key, text in pairs))
+        return tuple(sorted((_convert(key, str, what), _convert(member, type_, f"{what}: {key!r}"))
+                            for key, member in pairs))
     if origin is tuple:
         many = value if isinstance(value, list | tuple) else (value,)
         return tuple(_convert(member, arguments[0], what) for member in many)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 from xml.etree import ElementTree as Xml
@@ -22,11 +24,12 @@ from registry.cli.options import (
     find_private_database,
     make_execution,
 )
-from registry.cli.study import make_archive, report_unstored
+from registry.cli.study import make_archive, print_study_tables, report_unstored
 from registry.errors import InputError, MismatchError, listed
 
 if TYPE_CHECKING:
     from registry.studies.run import StudyResult
+    from registry.studies.study import Row
 
 EXIT_STATUSES = {"pass": 0, "fail": 4, "undecided": 6}
 
@@ -39,8 +42,8 @@ def gate(
     task: Annotated[str | None, typer.Option("--task", autocompletion=completion.tasks, help=(
         "The task. Default: the only task of the registry."))] = None,
     metric: MetricAlias = None, test_set: TestSet = None, track: Track = None,
-    margin: Annotated[float | None, typer.Option("--margin", metavar="D", help=(
-        "The largest loss of score that is accepted."))] = None,
+    margin: Annotated[list[str] | None, typer.Option("--margin", metavar="D|METRIC=D", help=(
+        "The largest loss of score that is accepted, of all metrics or of one; repeatable."))] = None,
     superior: Annotated[bool, typer.Option("--superior", help=(
         "Pass only if the candidate is significantly better."))] = False,
     reference: Annotated[str, typer.Option("--reference", metavar="SYSTEM", autocompletion=completion.systems, help=(
@@ -77,8 +80,9 @@ def gate(
 
     if items and look is None:
         raise InputError("--items prints the items of a look; add --looks and --look")
-    study = Gate(base=base, candidate=candidate, margin=margin, superior=superior, reference=reference,
-                 expected=expected, average=average, attempts=attempts, looks=looks, look=look)
+    common_margin, margins = _parse_margins(margin or [])
+    study = Gate(base=base, candidate=candidate, margin=common_margin, margins=margins, superior=superior,
+                 reference=reference, expected=expected, average=average, attempts=attempts, looks=looks, look=look)
     database = find_private_database(db, public=False)
     with database.reading() as connection:
         tasks = [row.slug for row in catalog.tasks(connection, task)]
@@ -103,14 +107,36 @@ def gate(
     if junit is not None:
         junit.write_bytes(_render_junit(result))
         report(f"written: {junit}")
-    print_tables([study_table(result)], format_)
+    print_study_tables([study_table(result)], format_)
     raise typer.Exit(EXIT_STATUSES[result.finding.tables["criteria"][0]["gate"]])
+
+
+def _parse_margins(texts: Sequence[str]) -> tuple[float | None, tuple[tuple[str, float], ...]]:
+    """Return the margin of all metrics, and the margins of single metrics.
+
+    Raises:
+        InputError: A margin is no number, or there are several for a metric.
+    """
+    margins: dict[str, float] = {}
+    for text in texts:
+        metric, _, number = text.rpartition("=")
+        try:
+            value = float(number)
+        except ValueError:
+            points = (f"; if scores are from 0 to 1, {number} are {float(number[:-1]) / 100:g}"
+                      if re.fullmatch(r"\d+(\.\d+)?%", number) else "")
+            raise InputError(f"--margin {text}: expected a number, such as 0.02, or METRIC=NUMBER{points}") from None
+        if metric in margins or ("" in {*margins, metric} and margins):
+            raise InputError(f"--margin {text}: give one margin for all metrics, or one METRIC=NUMBER for each metric")
+        margins[metric] = value
+    common = margins.pop("", None)
+    return common, tuple(sorted(margins.items()))
 
 
 def _render_junit(result: StudyResult) -> bytes:
     """Return the verdicts of a gate as JUnit XML, one test case per criterion.
 
-    A criterion that does not pass is a failure of the type `fail` or `undecided`.
+    A criterion that does not pass is a failure of the type `fail` or `undecided`; the output of others has its numbers.
     """
     rows = result.finding.tables["criteria"]
     suite = Xml.Element("testsuite", name=f"gate {result.task}", tests=str(len(rows)), errors="0",
@@ -119,8 +145,25 @@ def _render_junit(result: StudyResult) -> bytes:
         against = f" against {row['against']}" if row["against"] != rows[0]["against"] else ""
         case = Xml.SubElement(suite, "testcase", name=f"{row['metric']}{against}",
                               classname=f"{result.task}.{row['test_set']}")
-        if row["verdict"] != "pass":
-            text = f"{row['verdict']}: difference {row['difference']:.4f} from {row['base']:.4f}"
+        text = _describe_criterion(row, result.study.candidate)  # type: ignore[attr-defined]
+        if row["verdict"] == "pass":
+            Xml.SubElement(case, "system-out").text = text
+        else:
             Xml.SubElement(case, "failure", type=row["verdict"], message=text)
     document: bytes = Xml.tostring(suite, encoding="utf-8", xml_declaration=True)
     return document
+
+
+def _describe_criterion(row: Row, candidate: str) -> str:
+    from registry.rendering.table import format_p_value
+
+    p = row["p_loss"] if row["verdict"] == "fail" else row["p_value"]
+    size = row["difference"]
+    change = "has no difference to" if not size else f"is {'better' if size > 0 else 'worse'} by {abs(size):.4g} than"
+    needed = row["needed_units"]
+    parts = [f"{row['verdict']}: {candidate} {change} {row['against']} by {row['metric']} on {row['test_set']} "
+             f"({row['candidate']:.4g} and {row['base']:.4g})",
+             "" if row["margin"] is None else f"margin {row['margin']:g}",
+             "" if p is None else f"p = {format_p_value(p)}", f"{row['units']:,} units",
+             "" if needed is None else f"about {needed:,} units are needed"]
+    return ", ".join(filter(None, parts))

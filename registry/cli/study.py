@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import Field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,7 +13,7 @@ import typer
 
 from registry.cli import completion
 from registry.cli.commands import STUDY, TEST, LazyCommand, Parameter, RegistryGroup, add_parameters, make_command
-from registry.cli.console import print_tables, report, report_unchanged
+from registry.cli.console import Format, choose_format, print_tables, report, report_all, report_unchanged
 from registry.cli.options import (
     SIGNIFICANCE,
     Actor,
@@ -44,6 +44,7 @@ from registry.studies import STUDIES, load_study
 if TYPE_CHECKING:
     from typer.core import TyperCommand
 
+    from registry.rendering.table import Table
     from registry.store.database import Database
     from registry.studies.run import Archive, StudyResult
     from registry.studies.study import Study
@@ -205,7 +206,16 @@ def _print_results(results: list[StudyResult], values: Mapping[str, Any]) -> Non
         if not values["dry_run"]:
             draw(results[0], plot, values.get("figure"))
         report(f"{'would be drawn' if values['dry_run'] else 'drawn'}: {plot}")
-    print_tables([study_table(result, values["shown"]) for result in results], values["format_"])
+    print_study_tables([study_table(result, values["shown"]) for result in results], values["format_"])
+
+
+def print_study_tables(tables: Sequence[Table], format_: Format | None) -> None:
+    """Print tables on stdout; their sentences are on stderr if the format has only rows."""
+    from registry.rendering.render import FORMATS
+
+    print_tables(tables, format_)
+    if choose_format(format_) in FORMATS.keys() - {"md"}:
+        report_all(caption for table in tables for caption in table.captions)
 
 
 def make_archive(database: Database, study: str, task: str | None, settings: Mapping[str, Any] | None = None,

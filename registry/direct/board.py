@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -331,10 +332,13 @@ class Board(_FrameSource):
         for name in filter(None, (base, candidate, reference)):
             if name not in self.systems:
                 raise UnknownNameError("system", name, self.systems)
-        study = Gate(base=base, candidate=candidate, margin=margin, superior=superior, reference=reference or "",
-                     expected=expected, attempts=attempts)
-        with self._open_registry() as database:
-            result, _ = run_gate(Archive(database, Journal("study", {}), dry_run=True), study, Choice(TASK))
+        try:
+            study = Gate(base=base, candidate=candidate, margin=margin, superior=superior, reference=reference or "",
+                         expected=expected, attempts=attempts)
+            with self._open_registry() as database:
+                result, _ = run_gate(Archive(database, Journal("study", {}), dry_run=True), study, Choice(TASK))
+        except InputError as error:
+            raise InputError(re.sub("--(?=[a-z])", "", error.message)) from None  # options are arguments
         return GateResult(result)
 
     def to_task(self, folder: str | Path, task: str | None = None) -> Path:

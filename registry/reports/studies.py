@@ -195,15 +195,27 @@ _FORMATS: dict[str, Callable[[Any], str]] = {
 
 
 def _make_gate_table(result: StudyResult) -> Table:
-    """Return the criteria of a gate as a table; columns of details are not displayed."""
+    """Return the criteria of a gate as a table; columns of details are not displayed.
+
+    The p-value of a loss is displayed if a criterion fails, or if no criterion can pass.
+    """
     rows = result.finding.tables["criteria"]
-    keys = tuple(rows[0])
-    against = ["against"] if len({row["against"] for row in rows}) > 1 else []
-    shown = ("metric", "test_set", "track", *against, "base", "candidate", "difference", "margin", "test", "p_value",
-             "verdict")
-    columns = [_make_column(key, rows) for key in shown if any(row[key] is not None for row in rows)]
+    can_pass = any(row["p_value"] is not None for row in rows)
+    favours_lower = any(row["difference"] * (row["candidate"] - row["base"]) < 0 for row in rows
+                        if row["difference"] is not None)
+    columns = [Column("metric", "metric", is_name=True), Column("test_set", "test set", is_name=True),
+               Column("track", "track", format_text, is_name=True), Column("verdict", "verdict"),
+               Column("against", "against", is_name=True), replace(_make_column("base", rows), optional=2),
+               replace(_make_column("candidate", rows), optional=2),
+               replace(_make_column("difference", rows), heading="better by" if favours_lower else "difference"),
+               replace(_make_column("margin", rows), optional=1), Column("test", "test", optional=3),
+               _make_column("p_value", rows), replace(_make_column("p_loss", rows), heading="p (worse)")]
+    is_shown = {"against": len({row["against"] for row in rows}) > 1,
+                "p_loss": not can_pass or any(row["verdict"] == "fail" for row in rows)}
     names = f"{result.task}: {result.study.candidate} instead of {result.study.base}"  # type: ignore[attr-defined]
-    return Table(rows, columns, names, tuple(result.finding.reading), keys, result.signature)
+    return Table(rows, [column for column in columns if is_shown.get(column.key, True)
+                        and any(row[column.key] is not None for row in rows)],
+                 names, tuple(result.finding.reading), tuple(rows[0]), result.signature)
 
 
 def _make_facets_table(result: StudyResult) -> Table:

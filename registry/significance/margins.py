@@ -25,7 +25,7 @@ from registry.arrays import ROUNDING, Floats, Ints
 from registry.significance.base import Observed, Settings
 from registry.significance.distributions import tango_statistic
 from registry.significance.intervals import influences, standard_errors
-from registry.significance.matrix import StatisticMatrix, additive
+from registry.significance.matrix import Matrix, StatisticMatrix, additive
 from registry.significance.pairwise.matched import log_betting_p, scale_differences
 from registry.significance.resampling.draws import ORDER, blocks, draw_counts, group_by_stratum, stream
 from registry.significance.units import has_binary_units, unit_scores
@@ -227,6 +227,18 @@ def bootstrap_p_values(observed: Observed, margin: float, settings: Settings) ->
     above, below = (int(np.count_nonzero(~is_less)) + 1 for is_less in (values < t, values > t))  # nan counts for both
     return (min(1.0, max(above * inflation, math.exp(min(0.0, -n_unseen)))),
             min(1.0, max(below * inflation, math.exp(min(0.0, n_unseen)))))
+
+
+def find_score_range(matrix: Matrix) -> tuple[float, float]:
+    """Return the lowest and the highest possible score or, if the range is infinite, those of single units."""
+    low, high = matrix.score_range
+    if not math.isfinite(high - low) and isinstance(matrix, StatisticMatrix):
+        scores = matrix.unit_scores()
+        scores = scores[np.isfinite(scores)]
+        if scores.size:
+            low, high = float(scores.min()), float(scores.max())
+            return (0.0, 1.0) if np.isin(scores, (0, 1)).all() else (low, high)
+    return low, high
 
 
 def find_largest_loss(observed: Observed) -> float:

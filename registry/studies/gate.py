@@ -26,6 +26,7 @@ from registry.significance.margins import (
     compute_error,
     compute_gains,
     count_needed_units,
+    find_score_range,
 )
 from registry.significance.multiple import adjust
 from registry.store import catalog
@@ -57,6 +58,7 @@ class Gate(BoardStudy):
     base: str = option("", "The system to replace.")
     candidate: str = option("", "The new system.")
     margin: float | None = option(None, "The largest loss of score that is accepted.", metavar="D")
+    margins: tuple[tuple[str, float], ...] = option((), "The largest loss of each metric.", metavar="METRIC=D")
     superior: bool = option(False, "Pass only if the candidate is significantly better.")
     reference: str = option("", "A release that the candidate must not be worse than either, by the same margin.")
     expected: float = option(0.0, "The true difference for which the output says how many units suffice.", metavar="D")
@@ -67,15 +69,17 @@ class Gate(BoardStudy):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.margin is not None and not 0 < self.margin < math.inf:
-            raise InputError(f"--margin {self.margin:g}: expected a number above 0")
-        if self.margin is not None and self.superior:
+        margins = [margin for _, margin in self.margins] if self.margin is None else [self.margin]
+        for margin in margins:
+            if not 0 < margin < math.inf:
+                raise InputError(f"--margin {margin:g}: expected a number above 0")
+        if margins and self.superior:
             raise InputError("--margin accepts a loss and --superior requires a gain; give one of them")
         if self.reference and self.reference in (self.base, self.candidate):
             raise InputError(f"--reference {self.reference}: the gate tests this system already; name another one")
-        if self.expected + (self.margin or 0.0) < 0:
+        if self.expected + min(margins, default=0.0) < 0:
             raise InputError(f"--expected {self.expected:g}: a candidate that is so much worse should not pass; "
-                             f"expected {-(self.margin or 0.0):g} or more")
+                             f"expected {-min(margins, default=0.0):g} or more")
         if self.attempts < 1:
             raise InputError(f"--attempts {self.attempts}: expected 1 or more")
         if self.looks < 1:
@@ -91,6 +95,15 @@ class Gate(BoardStudy):
     def opponents(self) -> tuple[str, ...]:
         """Names of the systems that the candidate is compared with: the base, and the reference if there is one."""
         return (self.base, self.reference) if self.reference else (self.base,)
+
+    @property
+    def has_margin(self) -> bool:
+        """True if losses up to a margin are accepted."""
+        return self.margin is not None or bool(self.margins)
+
+    def get_margin(self, metric: str) -> float | None:
+        """Return the largest loss that is accepted by a metric; None without a margin."""
+        return dict(self.margins).get(metric, self.margin)
 
     def find_subjects(self, connection: Connection, task: TaskRow, request: Request,
                       choice: Choice) -> Iterator[GateSubject]:
@@ -162,21 +175,54 @@ class Gate(BoardStudy):
              "spent": spend_alpha(total, look / self.looks), "criteria": case.criteria, "scores": digest}
             for look, digest in enumerate(case.digests, 1)]
         level, last = looks[-1]["level"], compute_level(total, self.looks, self.looks)
+        self._check_margins(case.boards)
         criteria = [self._test_criterion(boards, case) for boards in self._group_boards(case.boards)]
         losses = [1.0 if test is None else test.p_non_inferior for _, _, test in criteria]
         adjusted = adjust(np.array(losses), "holm").tolist()
         rows = []
         for (row, observed, test), p_loss in zip(criteria, adjusted, strict=True):
-            p = test.p_inferior if test is not None and (self.superior or self.margin is not None) else None
+            p = test.p_inferior if test is not None and (self.superior or self.has_margin) else None
             verdict = "fail" if p_loss <= level else "pass" if p is not None and p <= level else "undecided"
             needed = None if verdict != "undecided" or p is None else count_needed_units(
-                observed, self.margin or 0.0, self.expected, last, row["test"])
+                observed, row["margin"] or 0.0, self.expected, last, row["test"])
             rows.append(row | {"p_value": p, "p_loss": None if test is None else p_loss, "verdict": verdict,
                                "needed_units": needed})
         verdicts = [row["verdict"] for row in rows]
         verdict = "fail" if "fail" in verdicts else "pass" if all(v == "pass" for v in verdicts) else "undecided"
         rows = [row | {"gate": verdict, "alpha": level, "look": self.look, "looks": self.looks} for row in rows]
         return Finding({"criteria": rows, "looks": looks}, self._describe(verdict, rows, total))
+
+    def _check_margins(self, boards: Sequence[Board]) -> None:
+        """Check that every metric has a margin, which is smaller than the range of its scores.
+
+        Raises:
+            InputError: A margin is missing or too large, or one margin is given for metrics with different ranges.
+        """
+        if not self.has_margin:
+            return
+        ranges: dict[str, tuple[float, float]] = {}
+        for board in boards:
+            metric = board.key.metric.alias
+            ends = find_score_range(board.matrix)
+            low, high = ranges.get(metric, ends)
+            ranges[metric] = min(low, ends[0]), max(high, ends[1])
+        if unknown := [metric for metric, _ in self.margins if metric not in ranges]:
+            raise UnknownNameError("metric of the gate", unknown[0], ranges)
+        if self.margins and (absent := [metric for metric in ranges if self.get_margin(metric) is None]):
+            raise InputError(f"--margin: {absent[0]} has no margin; add --margin {absent[0]}=D, or test one metric by "
+                             "--metric")
+        for metric, (low, high) in ranges.items():
+            margin = self.get_margin(metric)
+            if margin is not None and low < high <= low + margin:
+                raise InputError(
+                    f"--margin {margin:g}: scores of {metric} are from {low:g} to {high:g}, so "
+                    + (f"{margin:g} points of 100 are {margin / 100:g}" if (low, high) == (0, 1) else
+                       "every candidate would pass; give a smaller margin"))
+        if self.margin is not None and len(set(ranges.values())) > 1:
+            scales = [f"{metric} from {low:g} to {high:g}" for metric, (low, high) in ranges.items()]
+            each = " ".join(f"--margin {metric}=D" for metric in ranges)
+            raise InputError(f"--margin {self.margin:g}: the metrics have different ranges ({listed(scales, 4)}); give "
+                             f"each its margin ({each}), or test one metric by --metric")
 
     def _group_boards(self, boards: Sequence[Board]) -> list[list[Board]]:
         """Group the leaderboards by criterion: each one alone, or all test sets of a metric and opponent together."""
@@ -204,26 +250,25 @@ class Gate(BoardStudy):
         board = boards[0]
         matrix = stack_strata(boards, [[0, 1]] * len(boards)) if self.average else board.matrix.by_unit
         observed = Observed.compare(matrix, [(0, 1)])[0]
-        low, high = board.matrix.score_range
-        if self.margin is not None and self.margin >= high - low:
-            raise InputError(
-                f"--margin {self.margin:g}: scores of {board.key.metric.alias} are from {low:g} to {high:g}, so "
-                f"{self.margin:g} points of 100 are {self.margin * (high - low) / 100:g}")
+        margin = self.get_margin(board.key.metric.alias)
         test = None if math.isnan(observed.difference) else compare_with_margin(
-            observed, self.margin or 0.0, case.settings)
+            observed, margin or 0.0, case.settings)
         scores = matrix.observed.tolist()
         return {"metric": board.key.metric.alias, "test_set": "average" if self.average else board.key.test_set.name,
                 "track": board.key.track, "against": self._name_opponent(board),
                 "base": scores[1], "candidate": scores[0], "difference": observed.difference,
-                "standard_error": compute_error(compute_gains(observed), matrix.unit_strata), "margin": self.margin,
+                "standard_error": compute_error(compute_gains(observed), matrix.unit_strata), "margin": margin,
                 "units": matrix.n_units, "test": "none: too few units" if test is None else test.method,
                 "base_submission": board.members[1].submission,
                 "candidate_submission": board.members[0].submission}, observed, test
 
     def _describe(self, verdict: str, rows: list[Row], total: float) -> list[str]:
         level = f"{100 * rows[0]['alpha']:.3g} %"
-        accepted = "" if self.margin is None else f" by more than {self.margin:g}"
         chosen = [row for row in rows if row["verdict"] == verdict]
+        margins = {row["metric"]: f"{row['margin']:g}" for row in chosen if row["margin"] is not None}
+        if len(set(margins.values())) > 1:
+            margins = {metric: f"{margin} ({metric})" for metric, margin in margins.items()}
+        accepted = f" by more than {listed(list(dict.fromkeys(margins.values())), 4)}" if margins else ""
         names = listed([f"{row['metric']} on {'average' if self.average else row['test_set']}" for row in chosen], 4)
         opponents = " and ".join(name for name in self.opponents if any(row["against"] == name for row in chosen))
         each = f"{names}, at {level}" if len(rows) == 1 else f"all {len(rows)} criteria, each at {level}"
@@ -236,7 +281,7 @@ class Gate(BoardStudy):
         else:
             sentences = [f"undecided: by {names}, the data show neither that {self.candidate} is good enough nor that "
                          f"it is worse than {opponents}{accepted}."]
-            if self.margin is None and not self.superior:
+            if not self.has_margin and not self.superior:
                 sentences.append("Without a margin or a required gain, the gate cannot pass; declare one of them.")
         if self.look is not None:
             sentences.append(f"Look {self.look} of {self.looks} has the level {level}; the levels of all looks add up "
@@ -244,12 +289,19 @@ class Gate(BoardStudy):
             if verdict == "undecided" and self.look < self.looks:
                 sentences.append(f"For look {self.look + 1}, score the items that `--look {self.look + 1} --items` "
                                  "prints.")
-        needed = [row for row in rows if row["needed_units"] is not None]
-        if verdict == "undecided" and needed:
-            most = max(needed, key=lambda row: row["needed_units"])
-            supposed = f"the true difference is {self.expected:g}" if self.expected else "both systems are equally good"
-            place = "all test sets together" if self.average else most["test_set"]
-            sentences.append(f"If {supposed}, a power of 80 % needs about {most['needed_units']:,} units on {place} "
-                             f"(now {most['units']:,})." if most["needed_units"] > most["units"] else
-                             f"If {supposed}, {most['units']:,} units on {place} have a power of 80 % or more.")
+        if verdict == "undecided" and any(row["needed_units"] is not None for row in rows):
+            sentences.append(self._describe_needed_units(rows))
         return sentences
+
+    def _describe_needed_units(self, rows: list[Row]) -> str:
+        supposed = f"the true difference is {self.expected:g}" if self.expected else "both systems are equally good"
+        needed = sorted((row for row in rows if row["needed_units"] is not None), key=lambda row: -row["needed_units"])
+        has_metrics = len({row["metric"] for row in rows}) > 1
+        names = [("all test sets together" if self.average else row["test_set"])
+                 + (f" by {row['metric']}" if has_metrics else "")
+                 + (f" against {row['against']}" if self.reference else "") for row in needed]
+        larger = [f"{row['needed_units']:,} units on {name} (now {row['units']:,})"
+                  for row, name in zip(needed, names, strict=True) if row["needed_units"] > row["units"]]
+        if larger:
+            return f"If {supposed}, a power of 80 % needs about {listed(larger, 3)}."
+        return f"If {supposed}, {needed[0]['units']:,} units on {names[0]} have a power of 80 % or more."

@@ -436,11 +436,13 @@ class BoardSubject:
     def signature(self, case: Case, identity: str) -> StudySignature:
         """Return the line that identifies a result: its study, leaderboards and settings."""
         keys = [board.key for board in case.boards]
+        sizes = {(board.key.test_set.name, board.key.facet_name): len(board.items) for board in case.boards}
         return StudySignature(
-            study=repr(self.study), metric=keys[0].metric.alias, task=keys[0].task.slug,
-            task_version=keys[0].task.version, test_sets=tuple(dict.fromkeys(key.test_set.name for key in keys)),
+            study=repr(self.study), metric="+".join(dict.fromkeys(key.metric.alias for key in keys)),
+            task=keys[0].task.slug, task_version=keys[0].task.version,
+            test_sets=tuple(dict.fromkeys(key.test_set.name for key in keys)),
             track=keys[0].track, facet=None if self.study.facet_attribute else keys[0].facet_name,
-            n_items=sum(len(board.items) for board in case.boards),
+            n_items=sum(sizes.values()),
             n_systems=len({f"{m.team}/{m.system}" for board in case.boards for m in board.members}),
             golds=tuple(dict.fromkeys(short(key.gold_digest) for key in keys)), seed=self.request.seed,
             identity=short(identity))

@@ -1,12 +1,18 @@
 """The gate's verdicts, exit statuses and formats."""
 
+import json
 import math
 from pathlib import Path
 from xml.etree import ElementTree as Xml
 
 import pytest
 
+from registry.rendering.render import render
+from registry.reports.studies import study_table
 from registry.significance.margins import exact_p_value
+from registry.studies.gate import Gate
+from registry.studies.run import StudyResult
+from registry.studies.study import Finding
 from tests.label_tasks import second_test_set
 
 ITEMS = [f"i{n:03}" for n in range(200)]
@@ -250,3 +256,93 @@ def test_the_average_over_test_sets_is_one_criterion(two_sets, registry):
     refused = registry("gate", "a", "b", "--margin", "0.02", "--average", "--test-set", "dev", exit_code=3).stderr
     assert "two or more test sets are required for acc (only dev)" in refused
     registry("verify")
+
+
+@pytest.fixture
+def scores(registry, tmp_path):
+    """Two models and two benchmarks of 100 items, which are correct or not, and have a cost from 0.001 to 0.0025."""
+    for model, cost in (("old", 0.0015), ("new", 0.001)):
+        for benchmark in ("arc", "gsm"):
+            path = Path("results", model, f"{benchmark}.jsonl")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            factor = 3 if model == "old" else 7
+            rows = [{"id": n, "correct": n % 10 != (model == "new" and n < 60), "cost": cost + n * factor % 11 / 10000}
+                    for n in range(100)]
+            path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    registry("quick", "results/{model}/{benchmark}.jsonl", "--score", "correct:higher", "--score", "cost:lower",
+             "--keep", "evals", "--db", "registry.duckdb")
+
+
+@pytest.mark.parametrize(("margins", "message"), [
+    (["correct=2", "cost=0.0005"], "--margin 2: scores of correct are from 0 to 1, so 2 points of 100 are 0.02"),
+    (["correct=0.02", "cost=0.02"], "scores of cost are from 0.001 to 0.0025, so every candidate would pass"),
+    (["2%"], "--margin 2%: expected a number, such as 0.02, or METRIC=NUMBER; if scores are from 0 to 1, 2% are 0.02"),
+    (["0.0005"], "the metrics have different ranges (correct from 0 to 1, cost from 0.001 to 0.0025)"),
+    (["correct=0.02"], "cost has no margin; add --margin cost=D"),
+    (["correct=0.02", "latency=1"], "unknown metric of the gate 'latency'"),
+    (["0.02", "cost=0.0005"], "give one margin for all metrics, or one METRIC=NUMBER for each metric"),
+])
+def test_margins_fit_the_scores_of_their_metrics(margins, message, scores, registry):
+    options = [text for margin in margins for text in ("--margin", margin)]
+    assert message in registry("gate", "old", "new", *options, exit_code=3).stderr
+
+
+def test_each_metric_has_its_margin(scores, registry):
+    rows = registry("gate", "old", "new", "--margin", "correct=0.5", "--margin", "cost=0.0005", "--format", "json").json
+    assert [(row["metric"], row["margin"], row["verdict"]) for row in rows] == [
+        ("correct", 0.5, "pass"), ("correct", 0.5, "pass"), ("cost", 0.0005, "pass"), ("cost", 0.0005, "pass")]
+    text = registry("gate", "old", "new", "--margin", "correct=0.5", "--margin", "cost=0.0005", "--format", "table")
+    assert "by more than 0.5 (correct), 0.0005 (cost)" in text.stdout
+    assert "|correct+cost|" in text.stdout
+    assert "|n:200|" in text.stdout
+    alone = registry("gate", "old", "new", "-m", "correct", "--margin", "0.5", "--format", "json").json
+    assert alone[0]["p_value"] == rows[0]["p_value"]
+    registry("verify")
+
+
+def test_the_difference_is_named_if_lower_scores_are_better(scores, registry):
+    both = "--margin", "correct=0.5", "--margin", "cost=0.0005"
+    assert "better by" in registry("gate", "old", "new", *both, "--format", "table").stdout
+    assert "better by" not in registry("gate", "old", "new", "-m", "correct", "--margin", "0.5", "--format",
+                                       "table").stdout
+
+
+def test_sentences_are_on_stderr_if_the_format_has_only_rows(gated, registry):
+    sentence = "undecided: by acc on test, the data show neither that same is good enough"
+    for format_ in ((), ("--format", "json")):
+        done = registry("gate", "base", "same", "--superior", *format_, exit_code=6)
+        assert sentence in done.stderr
+        assert sentence not in done.stdout
+    done = registry("gate", "base", "same", "--superior", "--format", "md", exit_code=6)
+    assert sentence in done.stdout
+    assert sentence not in done.stderr
+
+
+def test_junit_has_the_numbers_of_each_case(gated, registry):
+    def text(candidate, *options):
+        registry("gate", "base", candidate, *options, "--junit", "gate.xml", exit_code=None)
+        (case,) = Xml.parse("gate.xml").getroot()
+        return case[0].tag, case[0].get("message") or case[0].text
+
+    assert text("good", "--margin", "0.02") == (
+        "system-out", "pass: good is better by 0.15 than base by acc on test (0.95 and 0.8), margin 0.02, "
+        f"p = {exact_p_value(30, 0, 200, 0.02):.1e}, 200 units")
+    assert text("bad", "--margin", "0.02") == (
+        "failure", "fail: bad is worse by 0.25 than base by acc on test (0.55 and 0.8), margin 0.02, "
+        f"p = {exact_p_value(50, 0, 200, -0.02):.1e}, 200 units")
+    tag, message = text("same", "--margin", "0.001")
+    needed = run(registry, "same", "--margin", "0.001", exit_code=6)["needed_units"]
+    assert tag == "failure"
+    assert message.startswith("undecided: same has no difference to base by acc on test (0.8 and 0.8), margin 0.001, ")
+    assert message.endswith(f"200 units, about {needed:,} units are needed")
+
+
+def test_the_verdict_is_in_the_only_part_of_a_narrow_table():
+    row = {"metric": "exact_match", "test_set": "gsm8k.flexible-extract", "track": None, "against": "production-v1",
+           "base": 0.8925, "candidate": 0.8725, "difference": -0.02, "margin": 0.02, "test": "bootstrap-t",
+           "p_value": 0.5926, "p_loss": 0.01, "verdict": "fail"}
+    result = StudyResult(Gate(base="a", candidate="b", reference="c", margin=0.02), "evals", "evals", Finding(
+        {"criteria": [row, row | {"against": "c"}]}), "", is_new=True)
+    lines = [line for line in render([study_table(result)], "table", width=80).splitlines() if "p (worse)" in line]
+    assert len(lines) == 1
+    assert lines[0].split()[:4] == ["metric", "test", "set", "verdict"]

@@ -140,8 +140,10 @@ def test_a_gate_is_that_of_the_command(registry, task):
     assert board.gate("new", "first", superior=True).verdict == "pass"
     with pytest.raises(UnknownNameError, match="unknown system 'newest'"):
         board.gate("old", "newest", margin=0.1)
-    with pytest.raises(InputError, match="expected a number above 0"):
+    with pytest.raises(InputError, match=r"^margin -1: expected a number above 0"):
         board.gate("old", "new", margin=-1)
+    with pytest.raises(InputError, match=r"scores of accuracy are from 0 to 1, so 2 points of 100 are 0.02"):
+        board.gate("old", "new", margin=2)
 
 
 @pytest.mark.parametrize("name", ["pandas", "polars"])
