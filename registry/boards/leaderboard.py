@@ -66,7 +66,8 @@ class PairDecision:
     Attributes:
         a, b: The positions of A and B on the leaderboard, from 0. On a leaderboard, A is the better system.
         significant: True if A and B differ significantly.
-        row: The difference A - B and the p-values. On a leaderboard, the row has all `PAIR_KEYS` (reports/columns.py).
+        row: The difference, positive if A is better, and the p-values. On a leaderboard, the row has all `PAIR_KEYS`
+            (reports/columns.py).
     """
 
     a: int = field(compare=False)
@@ -76,7 +77,7 @@ class PairDecision:
 
     @property
     def difference(self) -> float | None:
-        """Difference in score of two systems, A - B; positive if A is better."""
+        """Difference in score of two systems, A - B or, if lower is better, B - A; positive if A is better."""
         return self.row["difference"]  # type: ignore[no-any-return]
 
     @property

@@ -211,10 +211,8 @@ def _print_results(results: list[StudyResult], values: Mapping[str, Any]) -> Non
 
 def print_study_tables(tables: Sequence[Table], format_: Format | None) -> None:
     """Print tables on stdout; their sentences are on stderr if the format has only rows."""
-    from registry.rendering.render import FORMATS
-
     print_tables(tables, format_)
-    if choose_format(format_) in FORMATS.keys() - {"md"}:
+    if choose_format(format_) not in ("table", "md", "latex"):
         report_all(caption for table in tables for caption in table.captions)
 
 

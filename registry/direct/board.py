@@ -53,7 +53,8 @@ class Pair:
 
     Attributes:
         a, b: The names of the systems.
-        difference: The score of A minus the score of B; None if a score is undefined.
+        difference: How much A is better: the score of A minus the score of B or, if lower scores are better, B minus A;
+            None if a score is undefined.
         interval: The ends of the confidence interval of the difference, without a correction for the number of pairs;
             None if the test has no interval.
         p_value: The raw p-value.

@@ -63,7 +63,7 @@ def make_pair_table(board: Leaderboard) -> Table:
     """
     pairs = [decision.row for decision in board.decisions]
     rows = _add_display_values(pairs, make_display_names(pairs, "_a"), make_display_names(pairs, "_b"), board.decimals)
-    columns = make_pair_columns(rows, board.decimals, board.comparison.confidence)
+    columns = make_pair_columns(rows, board.decimals, board.better, board.comparison.confidence)
     return Table(rows, columns, board.title, board.captions, PAIR_KEYS, board.signature, board.notes)
 
 
@@ -315,7 +315,7 @@ def make_macro_pair_table(board: MacroBoard, past: str = "") -> Table:
         f"{count_significant(n_significant, len(rows))} at {board.alpha:g}; "
         f"{describe_tests(board.correction, len(rows), board.test)} of units within each of the test sets "
         f"{', '.join(board.test_sets)}.")
-    return Table(rows, make_pair_columns(rows, decimals), f"{board.task}{track}: macro {board.metric}",
+    return Table(rows, make_pair_columns(rows, decimals, board.better), f"{board.task}{track}: macro {board.metric}",
                  (*filter(None, [past]), caption), MACRO_PAIR_KEYS, board.signature)
 
 

@@ -303,7 +303,7 @@ def make_board_columns(board: Leaderboard) -> list[Column]:
             for column in select_fields(board, "terminal")]
 
 
-def make_pair_columns(rows: Sequence[Row], decimals: int, confidence: float | None = None) -> list[Column]:
+def make_pair_columns(rows: Sequence[Row], decimals: int, better: str, confidence: float | None = None) -> list[Column]:
     """Return the displayed columns of a table of pairs, with verdicts highlighted.
 
     Columns without information are left out, such as `interval` if no row has one.
@@ -311,11 +311,15 @@ def make_pair_columns(rows: Sequence[Row], decimals: int, confidence: float | No
     Args:
         rows: The rows of the table.
         decimals: The number of decimals of scores and differences.
+        better: Whether `higher` or `lower` scores are better; if lower, the difference is B - A.
         confidence: The confidence of the intervals, for the heading.
     """
     optional = _OPTIONAL_PAIRS if _are_corrected(rows) else {**_OPTIONAL_PAIRS, "p_value": 0}
-    level = "" if confidence is None else f"{100 * confidence:g} % "
-    return [_make_column(_PAIRS[name], decimals, (level if name == "interval" else "") + _PAIRS[name].heading, optional,
+    headings = {"interval": _PAIRS["interval"].heading if confidence is None else
+                f"{100 * confidence:g} % {_PAIRS['interval'].heading}"}
+    if better == "lower":
+        headings["difference"] = "A better by"
+    return [_make_column(_PAIRS[name], decimals, headings.get(name, _PAIRS[name].heading), optional,
                          is_significant if name == "verdict" else None)
             for name, is_shown in _PAIRS_SHOWN.items() if is_shown(rows)]
 

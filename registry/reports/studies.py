@@ -231,7 +231,7 @@ def _make_facets_table(result: StudyResult) -> Table:
     if not any(row["reason"] for row in rows):
         del columns["reason"]
     place = {"task": result.task, "subject": result.subject}
-    pair = "" if "system_a" in columns else f": {rows[0]['system_a']} minus {rows[0]['system_b']}"
+    pair = "" if "system_a" in columns else f": how much better {rows[0]['system_a']} is than {rows[0]['system_b']}"
     return Table([place | row for row in rows], tuple(columns.values()), f"{result.subject}{pair}",
                  tuple(result.finding.reading), (*place, *rows[0]), result.signature)
 

@@ -12,7 +12,7 @@ from registry.reports import columns
 from registry.reports.boards import make_board_table, make_pair_table
 from registry.reports.differences import make_difference_tables
 from registry.reports.page.html import make_page_data
-from registry.reports.paper_tables import render_latex_board
+from registry.reports.paper_tables import render_latex_board, render_latex_pairs
 from tests.conftest import PACKAGE
 from tests.reports.boards import leaderboard
 from tests.reports.page.contents import contents
@@ -43,6 +43,17 @@ def test_a_heading_of_pairs_is_changed_in_one_place(renamed):
     renamed(columns._PAIRS, "p_adjusted", "corrected p")
     assert "corrected p" in render([make_pair_table(leaderboard("ab"))], "table")
     assert make_page_data(contents())["columns"]["pairs"]["p_adjusted"]["heading"] == "corrected p"
+
+
+def test_the_heading_of_differences_is_true_if_lower_scores_are_better():
+    """Differences are positive if A is better, so they are B - A then."""
+    higher = leaderboard("ab")
+    lower = replace(higher, better="lower")
+    for board, heading, other in ((higher, "A - B", "A better by"), (lower, "A better by", "A - B")):
+        latex = render_latex_pairs(board).replace("$-$", " - ").replace("~", " ")
+        text = render([make_pair_table(board)], "table") + latex
+        assert text.count(heading) == 2
+        assert other not in text
 
 
 def test_a_board_without_letters_has_no_column_of_groups():

@@ -401,6 +401,7 @@
   var WHOLE = { track: "no track", facet: "all items" };
   var boardHeading = (name, board) => board?.headings[name] ?? data.columns.board[name].heading;
   var pairHeading = (name) => data.columns.pairs[name].heading;
+  var differenceHeading = (boards) => boards.some((board) => board.better === "lower") ? "better by" : pairHeading("difference");
   var intervalHeading = (board) => `${100 * board.confidence} % ${pairHeading("interval")}`;
   var viewOf = (board) => Object.fromEntries(DIMENSIONS.map(([key, field]) => [key, board[field] ?? ""]));
 
@@ -1091,7 +1092,7 @@
       numberColumn(boardHeading("rank"), ({ n }) => cellAt(board.standings.rank, n) ?? "–", { class: "right spare" }),
       column(boardHeading("system"), ({ n }) => nameElement(cellAt(board.standings.shown, n)), { isHeader: true }),
       column(["", axisOf(scale, true)], drawing, { title: scale.rule }),
-      numberColumn(pairHeading("difference"), ({ figures }) => figures.difference),
+      numberColumn(differenceHeading([board]), ({ figures }) => figures.difference),
       numberColumn(intervalHeading(board), ({ figures }) => figures.interval, { isShown: rows2.some(({ figures }) => figures.interval) }),
       numberColumn(pairHeading("p_value"), ({ figures }) => figures.p),
       numberColumn(pairHeading("p_adjusted"), ({ figures }) => figures.adjusted, { isShown: board.corrected }),
@@ -2066,7 +2067,7 @@
       column(boardHeading("metric"), ({ other }) => el("a", { href: hrefWith(viewOf(other)) }, visible(other.metric)), { isHeader: true }),
       numberColumn(nameElement(nameOf(a)), ({ other, i }) => score(other, i)),
       numberColumn(nameElement(nameOf(b)), ({ other, j }) => score(other, j)),
-      numberColumn(pairHeading("difference"), ({ figures }) => figures?.difference ?? "not on this page"),
+      numberColumn(differenceHeading(boards), ({ figures }) => figures?.difference ?? "not on this page"),
       numberColumn(
         pairHeading("interval"),
         ({ other, figures }) => figures?.interval ? `${figures.interval} (${100 * other.confidence} %)` : "",
@@ -2535,7 +2536,7 @@
           ({ other }) => systemLink(numberOf(board.standings, other), cellAt(board.standings.shown, other)),
           { isHeader: true }
         ),
-        numberColumn(pairHeading("difference"), ({ difference }) => difference),
+        numberColumn(differenceHeading([board]), ({ difference }) => difference),
         numberColumn(intervalHeading(board), ({ interval }) => interval, { isShown: rows2.some(({ interval }) => interval) }),
         numberColumn(pairHeading("p_value"), ({ p }) => p),
         numberColumn(pairHeading("p_adjusted"), ({ adjusted }) => adjusted, { isShown: board.corrected }),

@@ -5,7 +5,7 @@ import { afterPaint, byId, column, el, nameElement, numberColumn, rowCells, sele
 import { counted } from "./numbers.js";
 import { indexPairs, loadPairs, numberNotes, pairFigures, withPairsOf } from "./pairs.js";
 import { axisOf, drawInterval, scaleOver } from "./plots.js";
-import { boardHeading, intervalHeading, pairHeading, setView, shown, view } from "./state.js";
+import { boardHeading, differenceHeading, intervalHeading, pairHeading, setView, shown, view } from "./state.js";
 import { cellAt, range, visible } from "./values.js";
 
 export const FIRST = 40; // rows of the first paint; the others follow
@@ -85,7 +85,7 @@ function drawOpponents(board, all, against, place) {
     numberColumn(boardHeading("rank"), ({ n }) => cellAt(board.standings.rank, n) ?? "–", { class: "right spare" }),
     column(boardHeading("system"), ({ n }) => nameElement(cellAt(board.standings.shown, n)), { isHeader: true }),
     column(["", axisOf(scale, true)], drawing, { title: scale.rule }),
-    numberColumn(pairHeading("difference"), ({ figures }) => figures.difference),
+    numberColumn(differenceHeading([board]), ({ figures }) => figures.difference),
     numberColumn(intervalHeading(board), ({ figures }) => figures.interval, { isShown: rows.some(({ figures }) => figures.interval) }),
     numberColumn(pairHeading("p_value"), ({ figures }) => figures.p),
     numberColumn(pairHeading("p_adjusted"), ({ figures }) => figures.adjusted, { isShown: board.corrected }),

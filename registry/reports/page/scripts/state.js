@@ -82,6 +82,12 @@ export const boardHeading = (name, board) => board?.headings[name] ?? data.colum
  */
 export const pairHeading = name => data.columns.pairs[name].heading;
 
+/**
+ * The heading of differences, which are positive if the first system is better.
+ * @param {import("./types").Board[]} boards
+ */
+export const differenceHeading = boards => (boards.some(board => board.better === "lower") ? "better by" : pairHeading("difference"));
+
 /** @param {import("./types").Board} board */
 export const intervalHeading = board => `${100 * board.confidence} % ${pairHeading("interval")}`;
 

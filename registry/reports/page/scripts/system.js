@@ -7,7 +7,7 @@ import { counted, fixed, formatDates, withMinus } from "./numbers.js";
 import { boardPairs, indexPairs, loadPairs, numberNotes, pairFigures, withPairsOf } from "./pairs.js";
 import { stepChart, widthOf } from "./plots.js";
 import {
-  boardHeading, chosenDimensions, data, hrefWith, intervalHeading, pairHeading, viewOf, WHOLE,
+  boardHeading, chosenDimensions, data, differenceHeading, hrefWith, intervalHeading, pairHeading, viewOf, WHOLE,
 } from "./state.js";
 import { FACTS, factsOf, nameOf, numberOf, placeOn, systemLink } from "./systems.js";
 import { cellAt, range, visible } from "./values.js";
@@ -96,7 +96,7 @@ function opponentTable(board, n, place, against) {
       numberColumn(boardHeading("rank"), ({ other }) => cellAt(board.standings.rank, other) ?? "–"),
       column(boardHeading("system"), ({ other }) => systemLink(numberOf(board.standings, other), cellAt(board.standings.shown, other)),
         { isHeader: true }),
-      numberColumn(pairHeading("difference"), ({ difference }) => difference),
+      numberColumn(differenceHeading([board]), ({ difference }) => difference),
       numberColumn(intervalHeading(board), ({ interval }) => interval, { isShown: rows.some(({ interval }) => interval) }),
       numberColumn(pairHeading("p_value"), ({ p }) => p),
       numberColumn(pairHeading("p_adjusted"), ({ adjusted }) => adjusted, { isShown: board.corrected }),

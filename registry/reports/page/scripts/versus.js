@@ -6,7 +6,7 @@ import { chosenRuns, isAnsweredDifferently, itemsOf } from "./item-data.js";
 import { drawItems } from "./items.js";
 import { counted, fixed, percent, withMinus } from "./numbers.js";
 import { boardPairs, pairFigures } from "./pairs.js";
-import { boardHeading, data, hrefWith, pairHeading, setView, view, viewOf, WHOLE } from "./state.js";
+import { boardHeading, data, differenceHeading, hrefWith, pairHeading, setView, view, viewOf, WHOLE } from "./state.js";
 import { chosenNames, nameOf, numberOf, placeOn, systemNumbers } from "./systems.js";
 import { cellAt, range, visible } from "./values.js";
 
@@ -65,7 +65,7 @@ function compareScores(board, a, b) {
     column(boardHeading("metric"), ({ other }) => el("a", { href: hrefWith(viewOf(other)) }, visible(other.metric)), { isHeader: true }),
     numberColumn(nameElement(nameOf(a)), ({ other, i }) => score(other, i)),
     numberColumn(nameElement(nameOf(b)), ({ other, j }) => score(other, j)),
-    numberColumn(pairHeading("difference"), ({ figures }) => figures?.difference ?? "not on this page"),
+    numberColumn(differenceHeading(boards), ({ figures }) => figures?.difference ?? "not on this page"),
     numberColumn(pairHeading("interval"), ({ other, figures }) => (figures?.interval ? `${figures.interval} (${100 * other.confidence} %)` : ""),
       { isShown: rows.some(({ figures }) => figures?.interval) }),
     numberColumn(pairHeading("p_value"), ({ figures }) => figures?.p ?? ""),
