@@ -629,7 +629,7 @@ def _missing_answers(n: int, items: int, policy: str, column: str | None = None)
 def _unknown_names(kind: str, n: int, answers: int, names: str, gold: str | None = None) -> str:
     if gold is not None:
         return f"none of its {kind}s occurs in the gold, which has {gold}: {names}"
-    return f"{n} of {answers} {kind}s {'is' if n == 1 else 'are'} unknown to the gold: {names}"
+    return f"{n:,} of {answers:,} {kind}s {'is' if n == 1 else 'are'} unknown to the gold: {names}"
 
 
 def _shifted_rows(side: str, is_recoded: bool) -> str:

@@ -9,7 +9,7 @@ import pytest
 TASKS = ["semeval2018-arc", "wordalign", "wordsim-rg", "krennppv", "wnut17"]
 HERE = Path(__file__).parent
 RELATION = re.compile(r"^[0-9]+\t(?:[^\t\n]*\t){6}([^\t\n:]*)", re.MULTILINE)  # of words; others have no plain number
-CRLF = ("encoding", "all of 24679 lines end with CR LF (Windows), which is interpreted as LF")
+CRLF = ("encoding", "all of 24,679 lines end with CR LF (Windows), which is interpreted as LF")
 
 
 def remarks(registry, manifest, folder):
@@ -75,6 +75,6 @@ def test_parsers_with_relations_that_the_treebank_has_not(registry, conll2018, t
     said = remarks(registry, tmp_path / "some.toml", folder)
     assert said.keys() == odd
     for name, ((category, message),) in said.items():
-        assert (category, message.split(" of ")[0]) == ("label", str(sum(unknown[name].values())))
-        assert all(f"{relation!r} ({n} times" in message for relation, n in unknown[name].items())
+        assert (category, message.split(" of ")[0]) == ("label", f"{sum(unknown[name].values()):,}")
+        assert all(f"{relation!r} ({n:,} times" in message for relation, n in unknown[name].items())
     assert said["ONLP-lab"][0][1].endswith("if these names mean the same, set the submission's option fold_case = true")

@@ -421,8 +421,8 @@ class Document:
             raise self.make_bounds_error(f"{n_lines:,} lines", most, most + 1)
         if self.problems is not None and "crlf" not in self.repair and (n := content.count(b"\r\n")):
             self.problems.notes.append(self.error(
-                f"{'all' if n == n_lines else n} of {counted(n_lines, 'line')} end with CR LF (Windows), which is "
-                "interpreted as LF",
+                f"{'all' if n == n_lines else f'{n:,}'} of {counted(n_lines, 'line')} end with CR LF (Windows), which "
+                "is interpreted as LF",
                 category="encoding"))
         stop = len(content) - content.endswith(b"\n")
         number, offset = 1 + self.skip, self._skip_lines(content, stop)
