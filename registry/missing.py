@@ -87,6 +87,6 @@ def suggest_remedy(n_missing: int, n_items: int, metrics: Sequence[Scorer]) -> s
         option = " and ".join(f"the option worst of {metric.name}" for metric in without)
         policies.append('missing = "worst"' + (f" (with {option})" if option else ""))
     if not many:
-        policies.append('"drop"' if policies else 'missing = "drop"')
+        policies.append('missing = "drop"')
     cost = f'; "drop" would leave out {n_missing} of {n_items} items for all systems' if many else ""
     return add + (f", or set {' or '.join(policies)} in the manifest" if policies else "") + cost

@@ -168,7 +168,7 @@ def new(
                       missing, runs, gold, tuple(item or ()), in_order, tuple(label or ()), tuple(score or ()),
                       tuple(text or ()), tuple(column or ()), by, tuple(pool or ()), sets)
     _check_task_id(task, "TASK")
-    made = _make_task(system, request, {"test": test, **settings}, skip_invalid=True)
+    made = _make_task(system, request, {"test": test, **settings}, new_task=task)
     with made.folder.write(to or Path(task), task) as manifest:
         load_task(manifest, None)  # no manifest is left that `run` refuses
         report(f"task: {manifest}")
@@ -199,14 +199,14 @@ def _check_task_id(task: str, place: str) -> None:
 
 
 def _make_task(system: list[Path], request: Request, settings: dict[str, Any], *,
-               skip_invalid: bool = False) -> QuickTask:
+               new_task: str = "") -> QuickTask:
     """Make a task from files, and print a preview, the options and warnings."""
     from registry.manifest import Significance, update_significance
     from registry.quick.make import make
 
     given = parse_settings(settings)
     update_significance(Significance(), given)  # raises an error if a value is invalid
-    made = make(system, request, given, skip_invalid=skip_invalid)
+    made = make(system, request, given, new_task=new_task)
     report_all(made.preview)
     report(f"read as: {made.read_as}")
     report_all(made.notes, "info")

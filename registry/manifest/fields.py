@@ -50,9 +50,10 @@ def check_slug(text: str) -> str:
 
 
 def check_name(text: str) -> str:
-    """Check that a text is a valid name of a team or system, and return it.
+    """Check that a text is a valid name of a team or system, and return it in Unicode normal form NFC.
 
-    A name is one line without `/`, `@` and invisible characters, so that `team/system@version` is unambiguous.
+    A name is one line without `/`, `@` and invisible characters, so that `team/system@version` is unambiguous. Names of
+    files are often not in NFC, so that equal-looking names would differ.
 
     Raises:
         ValueError: The text is no such name.
@@ -61,10 +62,7 @@ def check_name(text: str) -> str:
         raise ValueError(f"{text!r} is empty, longer than 200 characters, or begins or ends with a space")
     if bad := [c for c in text if c in "/@" or unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp", "Cs")]:
         raise ValueError(f"{text!r} contains {bad[0]!r}; remove '/', '@' and invisible characters from the name")
-    if unicodedata.normalize("NFC", text) != text:
-        raise ValueError(f"{text!r} is not in Unicode normal form NFC, so names that look equal could differ; write it "
-                         "in NFC")
-    return text
+    return unicodedata.normalize("NFC", text)
 
 
 def check_facet(text: str) -> str:
@@ -222,9 +220,7 @@ def check_system(text: str) -> str:
     Raises:
         ValueError: The text has another form.
     """
-    for name in text.split("/", 1):
-        check_name(name)
-    return text
+    return "/".join(map(check_name, text.split("/", 1)))
 
 
 def is_active(until: bool | datetime) -> bool:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from shlex import quote
 from types import MappingProxyType
 from typing import Any
 
@@ -16,7 +17,7 @@ from registry.errors import InputError, UnknownNameError, counted, listed
 from registry.importers import IMPORTERS, Importer
 from registry.items import Answer, Item
 from registry.manifest.folder import TaskFolder
-from registry.manifest.naming import natural_key, split_model
+from registry.manifest.naming import make_slugs, natural_key, split_model
 from registry.metric_names import (
     UnknownMetricError,
     common_metric,
@@ -90,7 +91,7 @@ class QuickTask:
 
 
 def make(paths: Sequence[Path], request: Request, settings: Mapping[str, Any] = MappingProxyType({}), *,
-         skip_invalid: bool = False, names: Mapping[Path, str] = MappingProxyType({})) -> QuickTask:
+         new_task: str = "", names: Mapping[Path, str] = MappingProxyType({})) -> QuickTask:
     """Make a task from files, and find out how to read them.
 
     The files are a gold and the outputs of systems, tables of scores, or logs of another program.
@@ -99,7 +100,8 @@ def make(paths: Sequence[Path], request: Request, settings: Mapping[str, Any] = 
         paths: Files, folders and patterns of systems. Without a gold, also one table of all systems, or logs.
         request: The options of the user.
         settings: The user's settings of `[significance]`, such as the test.
-        skip_invalid: True to leave out invalid files of systems if at least one is valid; warnings name them.
+        new_task: Id of a task that is only written, not evaluated: invalid files of systems are left out if at least
+            one is valid, and warnings name them. Empty: invalid files are an error.
         names: Names of systems by their files. The names of other systems are made from the paths of their files.
 
     Raises:
@@ -140,7 +142,7 @@ def make(paths: Sequence[Path], request: Request, settings: Mapping[str, Any] = 
         plans |= {benchmark: plan} if request.by is None else {
             f"{prefix}{value}": part for value, part in split_plan(plan, request.by, request).items()}
     return _make_task(plans, files._replace(notes=(*note, *files.notes)), request, trial,
-                      settings, skip_invalid=skip_invalid)
+                      settings, new_task=new_task)
 
 
 def _match_test_sets(files: Files, golds: Mapping[str, Path | None]) -> tuple[Files, dict[str, Path | None]]:
@@ -314,7 +316,7 @@ def _plan_named_reader(gold: Document, systems: Sequence[SystemFile], request: R
 
 
 def _make_task(plans: dict[str, Plan], files: Files, request: Request, trial: Trial,
-               settings: Mapping[str, Any], *, skip_invalid: bool) -> QuickTask:
+               settings: Mapping[str, Any], *, new_task: str) -> QuickTask:
     """Read all files to check them, and make the task.
 
     Args:
@@ -323,15 +325,15 @@ def _make_task(plans: dict[str, Plan], files: Files, request: Request, trial: Tr
         request: The options of the user.
         trial: Reads the files.
         settings: The user's settings of `[significance]`, such as the test.
-        skip_invalid: True to leave out invalid files of systems.
+        new_task: Id of a task that is only written, without invalid files of systems; empty if they are an error.
     """
     shown: list[str] = []
     sizes: dict[str | None, float] = {}
-    invalid: list[tuple[str, InputError]] = []
+    invalid: list[tuple[str, str, InputError]] = []
     for name, plan in plans.items():
-        if skip_invalid:
+        if new_task:
             plan, errors = _leave_out_invalid(plan, request, trial)
-            invalid += errors.items()
+            invalid += [(name, system, error) for system, error in errors.items()]
         plans[name], items, answers = _check_plan(plan, request, trial)
         shown = shown or preview(plan, items, answers)
         for mean in plan.column_metrics:
@@ -346,12 +348,15 @@ def _make_task(plans: dict[str, Plan], files: Files, request: Request, trial: Tr
     tables = tables or [make_metric_table(metric, name) for name, metric in metrics.items()]
     folder = task_folder(plans, tables, request, settings, read_as, identities)
     if invalid:
-        left_out = [f"left out: {error}" for _, error in invalid]
-        model = split_model(invalid[0][0])
-        name = " ".join(option(f"--{part}", model[part]) for part in ("team", "system") if part in model)
+        left_out = [f"left out: {error}" for *_, error in invalid]
+        test_set, system, error = invalid[0]
+        values = split_model(system) | (
+            {"test-set": make_slugs(plans, Path(first.gold.path))[test_set]} if len(plans) > 1 else {})
+        command = ["registry submit", quote(new_task), quote(error.path or "FILE"), *(
+            option(f"--{key}", values[key]) for key in ("team", "system", "test-set") if key in values)]
         count = counted(len(invalid), "file is", "files are")
         remedy = (f"{count} left out of the manifest; after `registry run`, add corrected files by "
-                  f"`registry submit TASK FILE {name}`")
+                  f"`{' '.join(command)}`")
         folder = replace(folder, notes=(*folder.notes, *left_out, remedy), comments={
             **folder.comments, "submit": [f"L{sentence[1:]}" for sentence in left_out]})
     return QuickTask(folder, tuple(shown), read_as, notes)

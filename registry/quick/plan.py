@@ -397,6 +397,8 @@ def suggest_options(message: str) -> str:
 
     >>> suggest_options('or set missing = "worst" in the manifest'), suggest_options("set check_order = false")
     ('or add --missing worst', 'add --option check_order=false')
+    >>> suggest_options('or set missing = "worst" or missing = "drop" in the manifest')
+    'or add --missing worst or --missing drop'
     >>> suggest_options('set runs = "fixed"'), suggest_options("set alpha = 0.1 (--alpha 0.1)")
     ('use --runs fixed', 'use --alpha 0.1')
     """

@@ -166,7 +166,8 @@ def test_no_type_in_common_is_refused_unless_it_is_meant(registry, entities):
     for command in (["check", manifest], ["run", manifest], ["submit", "t", "zodd.out", "--system", "zodd"]):
         told = registry(*command, exit_code=3).stderr
         assert "zodd.out: none of its types occurs in the gold, which has 'loc', 'org', 'per': " in told
-        assert 'set the submission\'s option fold_case = true, otherwise set unknown = "accept"' in told
+        assert ('set the submission\'s option fold_case = true, otherwise set unknown = "accept", and they count as '
+                "wrong") in told
     registry("submit", "t", "zodd.out", "--system", "zodd", "--option", 'unknown="accept"')
     (row,) = [row for row in registry("run", entities(sound=WRONG), "--format", "json").json if row["system"] == "zodd"]
     (remark,) = row["messages"]

@@ -55,7 +55,6 @@ def test_options_are_merged_as_long_as_the_format_stays():
     ('id = "ner-2027"', "", "task.id", "missing"),
     ('system = "a"', 'system = "a/b"', "submit[0].system", "'/'"),
     ('system = "a"', 'system = "a\\u202eb"', "submit[0].system", "invisible"),
-    ('system = "a"', 'system = "e\\u0301"', "submit[0].system", "NFC"),
     ('system = "a"', 'system = "a"\nkind = "best"', "submit[0].kind",
      "expected 'primary', 'contrastive' or 'baseline'"),
     ('system = "a"', 'system = "a"\ntest_set = "dev"', "submit[0].test_set", "'dev'"),

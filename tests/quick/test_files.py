@@ -1,5 +1,6 @@
 """Files, folders and patterns of systems, what these are called, and runs."""
 
+import unicodedata
 from pathlib import Path
 from shlex import split
 
@@ -74,10 +75,31 @@ def test_a_manifest_of_the_valid_files(folder, registry, monkeypatch):
     registry("run", "t/task.toml")
     (path / "in/B/one.tsv").write_text(OURS)
     command = warnings[-1].rpartition("`registry ")[2].rstrip("`")
-    registry(*command.replace("TASK FILE", "t in/B/one.tsv").split())
+    registry(*command.split())
     assert registry("list", "submissions", "--format", "json").json[-1]["id"] == "t/test/B/one@1"
     (path / "in/A/one.tsv").write_text("")
     assert "error: in/A/one.tsv" in registry("new", "u", *arguments, exit_code=3).stderr
+
+
+def test_a_corrected_file_is_added_to_its_test_set_and_names_are_in_nfc(folder, registry, monkeypatch):
+    """The team's folder has a name in NFD, as macOS writes it; the printed command runs as it is."""
+    nfd = unicodedata.normalize("NFD", "Müller")
+    broken = OURS + OURS.splitlines()[-1] + "\n"
+    path = folder({**{f"gold.{test_set}.tsv": LABELS for test_set in ("de", "en")},
+                   "in/A/one.de.tsv": OURS, "in/A/one.en.tsv": OURS,
+                   f"in/{nfd}/one.de.tsv": broken, f"in/{nfd}/one.en.tsv": OURS})
+    monkeypatch.chdir(path)
+    told = registry("new", "t", "--gold", "gold.{test_set}.tsv", "in/{team}/{system}.{test_set}.tsv").stderr
+    command = told.rpartition("`registry submit ")[2].partition("`")[0]
+    registry("run", "t/task.toml")
+    (path / f"in/{nfd}/one.de.tsv").write_text(OURS)
+    missing = registry("submit", "t", f"in/{nfd}/one.de.tsv", "--system", "two", exit_code=3).stderr
+    assert "the task has 2 test sets; add --test-set de or --test-set en" in missing
+    registry("submit", *split(command))
+    registry("submit", "t", "in/A/one.de.tsv", "--system", "two", "--team", nfd, "--test-set", "de")
+    names = {row["id"] for row in registry("list", "submissions", "--format", "json").json}
+    assert {"t/de/Müller/one@1", "t/de/Müller/two@1"} < names
+    assert names == {unicodedata.normalize("NFC", name) for name in names}
 
 
 @pytest.mark.parametrize(("column", "values"), [("label", ["yes", "no"] * 6), ("score", range(12))])

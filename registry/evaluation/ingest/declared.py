@@ -291,7 +291,10 @@ def build_submission(task: ResolvedTask, submit: Submit, files: Sequence[File], 
                          "or the key system")
     test_set_names = [test_set.name for test_set in task.manifest.test_set]
     if "test_set" not in names and len(test_set_names) > 1:
-        raise make_error(f"the key test_set is missing; set it to one of {', '.join(test_set_names)}")
+        if key:
+            raise make_error(f"the key test_set is missing; set it to one of {', '.join(test_set_names)}")
+        options = " or ".join(f"--test-set {name}" for name in test_set_names)
+        raise make_error(f"the task has {len(test_set_names)} test sets; add {options}")
     if (test_set_name := names.get("test_set", test_set_names[0])) not in test_set_names:
         remedy = f" of {path}: add a [[test_set]] of that name, or exclude the file" if captures else ""
         raise make_error(f"unknown test set {test_set_name!r}{remedy}; {suggest(test_set_name, test_set_names)}")
@@ -338,7 +341,7 @@ def _compose_names(submit: Submit, captures: Mapping[str, str]) -> dict[str, str
         names[key] = BRACES.sub(lambda match: captures[match[1]], value) if submit.list_captures(key) else value
     for key, value in names.items():
         try:
-            _NAME.validate_python(value)
+            names[key] = _NAME.validate_python(value)
         except ValidationError as error:
             raise ValueError(f"{key} {error.errors()[0]['ctx']['error']}") from None
     return names

@@ -403,7 +403,7 @@ class _StrangeNames:
             options = f"options {fold} and" if fold else "option"
             advice = (f"if these names mean names of the gold, set the submission's {options} "
                       f"rename = {{ {', '.join(pairs)} }}")
-        return advice + (', otherwise set unknown = "accept"' if self.are_all else "")
+        return advice + (', otherwise set unknown = "accept", and they count as wrong' if self.are_all else "")
 
     @cached_property
     def likely(self) -> dict[str, str]:
