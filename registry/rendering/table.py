@@ -31,6 +31,7 @@ class Column:
         is_name: True for names, which a narrow terminal shortens in the middle.
         optional: 0 if the column is always shown. Otherwise a narrow terminal may leave the column out; columns with
             the highest number are left out first.
+        is_key: True if the column identifies the rows, so that each part of a split table repeats it.
     """
 
     key: str
@@ -40,6 +41,7 @@ class Column:
     emphasis: Callable[[Row], bool | None] | None = None
     is_name: bool = False
     optional: int = 0
+    is_key: bool = False
 
 
 @dataclass(frozen=True)

@@ -168,8 +168,8 @@ def _shrink_widths(full: Sequence[int], minimum: Sequence[int], total: int) -> l
 def _split_columns(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> list[list[int]]:
     """Split a wide table into several that fit into the width.
 
-    Every part has the columns that identify the rows: the first one or two columns if they are texts, otherwise the
-    first column of texts.
+    Every part has the columns that identify the rows: those with `is_key`, or else the first one or two columns if they
+    are texts, otherwise the first column of texts.
 
     Returns:
         A list of column numbers for each part.
@@ -178,7 +178,8 @@ def _split_columns(columns: Sequence[Column], rows: Sequence[Sequence[str]], wid
 
     numbers = list(range(len(columns)))
     texts = [n for n in numbers if not columns[n].right]
-    names = list(takewhile(lambda n: not columns[n].right, numbers[:2])) or texts[:1]
+    leading = list(takewhile(lambda n: not columns[n].right, numbers[:2]))
+    names = [n for n in numbers if columns[n].is_key] or leading or texts[:1]
     cells = [[escape_controls(column.heading), *(row[n] for row in rows)] for n, column in enumerate(columns)]
     sizes = {n: _GAP + max(cell_len(line) for cell in cells[n] for line in cell.split("\n")) for n in numbers}
     if sum(sizes.values()) <= width - 2 + _GAP:

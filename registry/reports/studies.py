@@ -15,6 +15,7 @@ from registry.studies.ranking import NBest
 from registry.studies.run import StudyResult
 from registry.studies.study import Row
 
+_MOST_KEYS = 3  # columns that a split table repeats
 _format_share = make_number_format(4)
 
 
@@ -126,8 +127,18 @@ def study_table(result: StudyResult, shown: str | None = None) -> Table:
     place = {"task": result.task, "subject": result.subject}
     rows: list[Row] = [place | row for row in tables[name]]
     keys = tuple(tables[name][0]) if tables[name] else ()
-    return Table(rows, tuple(_make_column(key, rows) for key in keys), f"{result.study.title} {result.subject}",
+    identity = _find_identity(tables[name])
+    columns = tuple(replace(_make_column(key, rows), is_key=key in identity) for key in keys)
+    return Table(rows, columns, f"{result.study.title} {result.subject}",
                  tuple(result.finding.reading), (*place, *keys), result.signature)
+
+
+def _find_identity(rows: Sequence[Row]) -> list[str]:
+    """Return the first columns of a table, as many as distinguish its rows; empty if many columns are needed."""
+    for n in range(1, _MOST_KEYS + 1):
+        if len({tuple(row.values())[:n] for row in rows}) == len(rows):
+            return list(rows[0])[:n] if rows else []
+    return []
 
 
 def _make_column(key: str, rows: list[Row]) -> Column:

@@ -52,7 +52,7 @@ STUDIES = {
     "advise": StudyEntry("advise", "Advise", "Say which tests may be used, and which to take."),
     "threshold": StudyEntry("threshold", "Threshold", "Say which gains are probably significant."),
     "curve": StudyEntry("threshold", "Curve", "Show how confidence grows with gain."),
-    "test-size": StudyEntry("threshold", "Sizes", "Say how large the test set must be."),
+    "test-size": StudyEntry("threshold", "Sizes", "Say which gains are significant on other sizes."),
     "calibration": StudyEntry("calibration", "Calibration", "Say how often tests name the truly better system."),
     "correlation": StudyEntry("dependence", "Correlation", "Say what tests that assume independence would miss."),
     "dependence": StudyEntry("dependence", "Dependence", "Say what documents do to tests of single items."),

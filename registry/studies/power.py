@@ -23,7 +23,7 @@ from registry.significance.diagnostics.assumptions import misuses
 from registry.significance.diagnostics.evidence import SystemPairs, board_warnings
 from registry.significance.diagnostics.exchangeability import find_skewed
 from registry.significance.matrix import Matrix
-from registry.significance.power import BootstrapDesign, Design, ExactMcNemar, MatchedTDesign, compute_discordance
+from registry.significance.power import MOST, BootstrapDesign, Design, ExactMcNemar, MatchedTDesign, compute_discordance
 from registry.significance.resampling.scores import resampling_refusal, score_resamples, share_resamples
 from registry.significance.units import has_binary_units, unit_differences
 from registry.studies.study import BoardStudy, Case, Finding, Row, name_systems, option
@@ -82,17 +82,18 @@ class Power(BoardStudy):
         study = self
         if len(self.rates) == 2 and self.difference is None and (gap := abs(self.rates[0] - self.rates[1])):
             study = replace(self, difference=round(gap, 12))
-        tests = [_PlannedTest({"r12": r}, design, self.items)
+        if not self.items and study.difference is None:
+            raise InputError("set --items to the size of the test set, or set --difference to see how many items this "
+                             "difference needs; or name a task")
+        tests = [_PlannedTest({"r12": r}, design, self.items or (study.require_units(design),))
                    for r in (CORRELATIONS if self.correlation is None else (self.correlation,))
                    if (design := self._make_declared_design(r, alpha / self.family)) is not None]
         rows = [row for test in tests for row in study.make_rows(test)]
         return "(declared)", Finding(
             {"plans": rows, "curve": study.make_curve(tests[-1]), "sizes": study.make_size_rows(tests[-1])},
-            study.describe(rows, len(tests), "correlation"))
+            study.describe(rows, len(tests), "correlation", alpha, "item"))
 
     def _check_declared(self, alpha: float) -> None:
-        if not self.items:
-            raise InputError("the size of the test set is missing; set --items, or name a task")
         if bool(self.rates) == (self.deviation is not None) or len(self.rates) > 2:
             raise InputError("declare one or two accuracies (--rate), or the standard deviation of item scores "
                              "(--deviation)")
@@ -141,7 +142,8 @@ class Power(BoardStudy):
         rows = [row for test in tests for row in self.make_rows(test)]
         median = tests[_find_median(rows[::len(tests[0].units)])]
         return Finding({"pairs": rows, "curve": self.make_curve(median), "sizes": self.make_size_rows(median)},
-                       self.describe(rows, len(tests), "pair"),
+                       self.describe(rows, len(tests), "pair", case.request.significance.alpha,
+                                     case.request.significance.unit or "item"),
                        [*(self._warn_of_bootstrap(case, matrix) if any(test.name == "bootstrap" for test in tests)
                           else ()),
                         *(_warn_of_skewed(matrix) if any(test.name == "t" for test in tests) else ())])
@@ -158,22 +160,30 @@ class Power(BoardStudy):
 
         `test` is the planned test of one pair of systems.
         """
-        return [test.identity | {"test": test.name, "units": n,
-                                 "detectable": test.design.find_detectable(n, self.power)}
-                | self._describe_difference(test.design, n) for n in test.units]
+        design, difference = test.design, self.difference
+        needed = {} if difference is None else {"needed": self._find_needed(design, difference)}
+        return [test.identity | {"units": n} | needed
+                | {"test": test.name, "detectable": design.find_detectable(n, self.power)}
+                | ({} if difference is None else _make_power_row(design, difference, n)) for n in test.units]
 
-    def _describe_difference(self, design: Design, units: int) -> Row:
-        """Return the power and the errors of type S and M for the declared difference.
+    def require_units(self, design: Design) -> int:
+        """Return the number of units that the declared difference needs.
 
-        The result also has the number of units that the difference needs. It is empty if no difference is declared.
+        Raises:
+            InputError: The difference needs more than `MOST` units.
         """
-        if self.difference is None:
-            return {}
-        if self.difference > design.largest:
-            raise InputError(f"the difference is {self.difference:g}, but two scores of these systems can differ by at "
-                             f"most {design.largest:g}; give a smaller --difference")
-        needed = design.find_units(self.difference, self.power)
-        return _make_power_row(design, self.difference, units) | {"needed": needed}
+        assert self.difference is not None
+        needed = self._find_needed(design, self.difference)
+        if needed is None:
+            raise InputError(f"a difference of {self.difference:g} needs more than {MOST:,} items; give a larger "
+                             "--difference")
+        return needed
+
+    def _find_needed(self, design: Design, difference: float) -> int | None:
+        if difference > design.largest:
+            raise InputError(f"the difference is {difference:g}, but two scores of these systems can differ by at most "
+                             f"{design.largest:g}; give a smaller --difference")
+        return design.find_units(difference, self.power)
 
     def make_curve(self, test: _PlannedTest) -> list[Row]:
         """Return the power curve of one pair of systems: power by true difference."""
@@ -191,39 +201,58 @@ class Power(BoardStudy):
         return [test.identity | {"units": n, "detectable": test.design.find_detectable(n, self.power)}
                 for n in (round(test.units[0] * 2.0**k) for k in range(-3, 5)) if n > 1]
 
-    def describe(self, rows: Sequence[Row], n: int, noun: str) -> list[str]:
+    def describe(self, rows: Sequence[Row], n: int, noun: str, alpha: float, unit: str) -> list[str]:
         """Return sentences about the difference that a test can detect.
 
-        Of several tests, the sentences describe the median one. A sentence about the declared difference follows, if
-        there is one.
+        Of several tests, the sentences describe the median one. If a difference is declared, the first sentence says
+        how many units it needs.
 
         Args:
             rows: Rows of `make_rows`.
             n: Number of tests.
             noun: What distinguishes the tests: `pair` or `correlation`.
+            alpha: The significance level, before it is divided by the number of comparisons.
+            unit: `item` or `cluster`.
         """
-        first = [row for row in rows if row["units"] == rows[0]["units"]]
+        first = rows[::len(rows) // n]
         values = sorted(_replace_nan(row["detectable"]) for row in first)
         median = first[_find_median(first)]
         detectable = _replace_nan(median["detectable"])
-        level = "alpha" if self.family == 1 else f"alpha divided by {self.family} comparisons"
+        level = f"{100 * alpha:g} %" + (f" divided by {self.family} comparisons" if self.family > 1 else "")
         largest = "none" if math.isinf(values[-1]) else f"{values[-1]:.4g}"
         spread = f", for the median of {counted(n, noun)} (from {values[0]:.4g} to {largest})" if n > 1 else ""
-        sentences = [f"On {rows[0]['units']} units the smallest true difference that a test at {level} detects with a "
-                     f"power of {100 * self.power:g} % is {detectable:.4g}{spread}."]
+        units = counted(rows[0]["units"], unit)
+        sentences = [f"On {units} the smallest true difference that a test at {level} detects with a power of "
+                     f"{100 * self.power:g} % is {detectable:.4g}{spread}."]
         if math.isinf(detectable):
-            sentences = [f"On {rows[0]['units']} units a test at {level} detects no true difference with a power of "
+            sentences = [f"On {units} a test at {level} detects no true difference with a power of "
                          f"{100 * self.power:g} %" + (f", for the median of {counted(n, noun)}." if n > 1 else ".")]
         if self.difference is not None:
-            sentences.append(
-                f"A difference of {self.difference:g} is detected with a power of {100 * median['power']:.0f} %." + (
-                    f" If it is significant, it is overestimated by a factor of {median['type_m']:.2f} on average "
-                    f"(type M), and a share of {median['type_s']:.2g} of significant results favours the worse system "
-                    "(type S)."
-                    if median["power"] else " No result can be significant on so few units."))
+            needed = self._describe_needed(first, median, noun, level, unit)
+            is_planned = len({row["units"] for row in first}) == 1 and median["units"] != median["needed"]
+            power = (f"On {units} a difference of {self.difference:g} is detected with a power of "
+                     f"{100 * median['power']:.0f} %.")
+            errors = "No result can be significant on so few units."
+            if median["power"]:
+                errors = (f"If it is significant, it is overestimated by a factor of {median['type_m']:.2f} on average "
+                          f"(type M), and a share of {median['type_s']:.2g} of significant results favours the worse "
+                          "system (type S).")
+            sentences = [needed, *sentences, f"{power} {errors}"] if is_planned else [f"{needed} {errors}"]
         sentences.append("This applies to new test sets whose units have the same variance. It adds nothing to the "
                          "p-value of an observed difference.")
         return sentences
+
+    def _describe_needed(self, first: Sequence[Row], median: Row, noun: str, level: str, unit: str) -> str:
+        """Say how many units the declared difference needs, for one pair or the median of several tests."""
+        aim = f"a true difference of {self.difference:g}"
+        if len(first) == 1 and noun == "pair":
+            aim += f" between {median['system_a']} and {median['system_b']}"
+        aim += f" with {100 * self.power:g} % power at {level}"
+        if median["needed"] is None:
+            return f"More than {MOST:,} {unit}s are needed to detect {aim}."
+        least, most = min(counts := [row["needed"] or MOST for row in first]), max(counts)
+        spread = f", for the median of {counted(len(first), noun)} (from {least:,} to {most:,})"
+        return f"You need about {counted(median['needed'], unit)} to detect {aim}{spread if len(first) > 1 else ''}."
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,8 +306,9 @@ def _make_power_row(design: Design, difference: float, units: int) -> Row:
 
 
 def _find_median(rows: Sequence[Row]) -> int:
-    # rows with equal detectable differences are ordered by descending power
-    order = sorted(range(len(rows)), key=lambda n: (_replace_nan(rows[n]["detectable"]), -rows[n].get("power", 0.0)))
+    # Rows have the same units unless these are the needed ones; equal detectable differences go by descending power.
+    order = sorted(range(len(rows)), key=lambda n: (
+        rows[n]["units"], _replace_nan(rows[n]["detectable"]), -rows[n].get("power", 0.0)))
     return order[len(order) // 2]
 
 

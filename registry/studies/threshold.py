@@ -365,7 +365,7 @@ class Sizes(BoardStudy):
     """
 
     name: ClassVar[str] = "test-size"
-    title: ClassVar[str] = "How large must the test set be?"
+    title: ClassVar[str] = "Which gains are significant on smaller and larger test sets?"
     citation: ClassVar[str] = "Berg-Kirkpatrick et al. 2012, section 4.1, figures 9 and 10"
     figures: ClassVar = ("test sizes",)
     sizes: tuple[int, ...] = option((), "Sizes of the test sets in units, or a list such as 100,500,1000; by default "
@@ -517,4 +517,5 @@ def _describe_sizes(rows: list[Row], larger: list[Row], exponent: Row, alpha: fl
             f"{format_with_interval(row, 'fitted')} with {row['size']}" for row in larger) + ".")
     sentences.append(f"P-values are one-sided, at {alpha:g}, and not corrected. Random subsets come from one test set; "
                      "the larger they are, the more units they share.")
+    sentences.append("`registry study power TASK --difference GAIN` computes how many units a gain needs.")
     return sentences

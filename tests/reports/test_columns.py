@@ -92,7 +92,8 @@ def test_no_script_spells_a_heading_of_several_words():
 
 def test_80_characters_have_the_sd_of_runs_and_name_what_is_left_out():
     board = leaderboard("abc")
-    standings = tuple(replace(standing, runs=3, run_sd=0.0123, ci_low=0.9, ci_high=0.99) for standing in board.standings)
+    standings = tuple(replace(standing, runs=3, run_sd=0.0123, ci_low=0.9, ci_high=0.99)
+                      for standing in board.standings)
     table = make_board_table(replace(board, standings=standings))
     shown = render([table], "table", width=80)
     assert "SD of runs" in shown

@@ -1,13 +1,17 @@
 """Power as a command: of a task as it is, and before anybody has submitted."""
 
 import math
+import re
 
 import numpy as np
 import pytest
 from scipy import stats
 
+from registry.rendering.render import render
+from registry.reports.studies import study_table
 from registry.significance.power import ExactMcNemar, MatchedTDesign
 from registry.studies.power import Power, _warn_of_skewed
+from registry.studies.run import StudyResult
 from tests.conftest import ROOT
 from tests.significance.matrices import in_steps, matrix
 
@@ -81,15 +85,40 @@ def test_before_any_submission(registry):
                          "10", "--format", "json").json
     expected = MatchedTDesign(0.005, 0.3 * math.sqrt(0.8)).find_detectable(200, 0.8)
     assert graded["detectable"] == pytest.approx(expected)
-    assert "alpha divided by 10" in registry("study", "power", "--deviation", "1", "--items", "50", "--family", "10",
-                                             "--format", "table").stdout
+    family = registry("study", "power", "--deviation", "1", "--items", "50", "--family", "10", "--format", "table")
+    assert "at 5 % divided by 10 comparisons" in family.stdout
+
+
+def test_a_difference_without_items_is_planned_with_the_items_that_it_needs(registry):
+    """They have the power, one item less has not; two rates declare their difference."""
+    done = registry("study", "power", "--rate", "0.85", "--rate", "0.84", "--correlation", "0.5", "--format", "table")
+    spread = math.sqrt(0.85 * 0.15 * 0.84 * 0.16)
+    design = ExactMcNemar(0.05, 0.85 + 0.84 - 2 * (0.85 * 0.84 + 0.5 * spread))
+    lines = done.stdout.splitlines()
+    needed = int(re.search(r"You need about ([\d,]+) items to detect a true difference of 0.01 with 80 % power at 5 %",
+                           " ".join(lines))[1].replace(",", ""))
+    assert design.compute_power(0.01, needed).power >= 0.8 > design.compute_power(0.01, needed - 1).power
+    several = registry("study", "power", "--rate", "0.85", "--difference", "0.01", "--format", "json").json
+    assert [row["units"] for row in several] == [row["needed"] for row in several]
+    assert "needs more than 100,000,000 items" in registry(
+        "study", "power", "--rate", "0.85", "--difference", "0.000001", exit_code=3).stderr
+
+
+def test_a_wide_table_repeats_what_identifies_its_rows():
+    """The correlation is a number, and the first of the columns."""
+    _, finding = Power(rates=(0.85,), difference=0.01, items=(1000, 2000)).run_without_task(None)
+    shown = render([study_table(StudyResult(Power(), "", "x", finding, "", is_new=True))], "table", width=70)
+    headings = [line.split() for line in shown.splitlines() if "r12" in line]
+    assert len(headings) > 1
+    assert all(words[:2] == ["r12", "units"] for words in headings)
+    assert headings[0][2] == "needed"
 
 
 def test_units_on_which_nothing_can_be_significant(registry):
     """Of 5 coins none falls so seldom that two-sided p is 0.05 or less: 2 / 2^5."""
     said = registry("study", "power", "--rate", "0.8", "--rate", "0.7", "--items", "5", "--format", "table").stdout
     said = " ".join(said.split())
-    assert "On 5 units a test at alpha detects no true difference with a power of 80 %" in said
+    assert "On 5 items a test at 5 % detects no true difference with a power of 80 %" in said
     assert "detected with a power of 0 %. No result can be significant on so few units." in said
 
 
@@ -114,9 +143,11 @@ def test_the_curve_and_the_sizes_are_tables_of_their_own(registry):
 
 def test_both_sentences_are_of_one_middle_pair():
     """Of four pairs the third one by what it detects, and not that with the third least power."""
-    rows = [{"units": 50, "detectable": detectable, "power": power, "type_m": 1.5, "type_s": 0.01}
-            for detectable, power in ((0.3, 0.4), (0.1, 0.9), (float("nan"), 0.1), (0.2, 0.6))]
-    first, second, _ = Power(difference=0.15).describe(rows, 4, "pair")
+    rows = [{"units": 50, "detectable": detectable, "power": power, "type_m": 1.5, "type_s": 0.01, "needed": needed}
+            for detectable, power, needed in ((0.3, 0.4, 1500), (0.1, 0.9, 40), (float("nan"), 0.1, None),
+                                              (0.2, 0.6, 90))]
+    needs, first, second, _ = Power(difference=0.15).describe(rows, 4, "pair", 0.05, "item")
+    assert needs.startswith("You need about 1,500 items to detect a true difference of 0.15 with 80 % power at 5 %, ")
     assert "80 % is 0.3, for the median of 4 pairs (from 0.1 to none)" in first
     assert "detected with a power of 40 %" in second
 
