@@ -41,6 +41,7 @@ from registry.studies.run import Archive, plan_studies
 from registry.studies.study import Choice
 from registry.studies.suites import Macro, load_macro_boards
 
+_CONFLICT = "this file already exists with other content; remove it, or name another task with --keep"
 _ABOUT_SCORES = ("label", "gold", "copy")  # categories of messages that reveal how good a submission is
 
 Boards = list[Leaderboard]
@@ -128,7 +129,8 @@ def evaluate_task(task_folder: TaskFolder, task: str, journal: Journal, executio
     Raises:
         InputError: The manifest or a file is invalid. The message shows the path of the user's file, not of a copy.
     """
-    with _open_place(place) as (folder, database), task_folder.write(folder, task) as manifest:
+    with (_open_place(place) as (folder, database),
+          task_folder.write(folder, task, conflict=_CONFLICT) as manifest):
         specification, content = load_manifest(manifest)
         resolved = resolve(specification, manifest)
 

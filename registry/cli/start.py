@@ -68,6 +68,8 @@ Pool = Annotated[list[str] | None, typer.Option("--pool", metavar="COLUMN", help
     "Make one board of all values of this column, such as a task or a split; repeatable."))]
 Sets = Annotated[str | None, typer.Option("--sets", metavar="MARK", help=(
     "Labels are sets, such as anger|joy, with this mark between them."))]
+Attribute = Annotated[list[str] | None, typer.Option("--attribute", metavar="COLUMN", help=(
+    "Keep this column of the gold, or of scores, as an attribute of items, such as a category; repeatable."))]
 As = Annotated[str | None, typer.Option("--as", metavar="KIND", autocompletion=completion.formats, help=(
     "The file format: the name of a reader or an importer. Default: detected."))]
 Metric = Annotated[list[str] | None, typer.Option(
@@ -88,8 +90,8 @@ Test = Annotated[str | None, typer.Option("--test", "-t", rich_help_panel=TEST, 
 def quick(
     system: Systems, gold: Gold = None, item: Item = None, in_order: InOrder = False, label: Label = None,
     score: Score = None, text: Text = None, column: Column = None, by: By = None, pool: Pool = None,
-    sets: Sets = None, kind: As = None, metric: Metric = None, option: Option = None, missing: Missing = "reject",
-    test: Test = None, runs: Runs = None,
+    sets: Sets = None, attribute: Attribute = None, kind: As = None, metric: Metric = None, option: Option = None,
+    missing: Missing = "reject", test: Test = None, runs: Runs = None,
     keep: Annotated[str | None, typer.Option("--keep", metavar="TASK", help=(
         "Write the task into a folder of this name, and store it in the registry. Default: store nothing."))] = None,
     average: Annotated[bool, typer.Option("--average", help=(
@@ -111,9 +113,13 @@ def quick(
 
     request = Request(kind, parse_named_values(option, "--option"), tuple(dict.fromkeys(metric or ())),
                       missing, runs, gold, tuple(item or ()), in_order, tuple(label or ()), tuple(score or ()),
-                      tuple(text or ()), tuple(column or ()), by, tuple(pool or ()), sets)
+                      tuple(text or ()), tuple(column or ()), by, tuple(pool or ()), sets,
+                      tuple(attribute or ()))
     if keep is not None:
         _check_task_id(keep, "--keep")
+    elif attribute:
+        raise InputError(f"--attribute {attribute[0]} keeps a column for later commands; add --keep TASK, or use "
+                         f"--by {attribute[0]} for a board of each value")
     made = _make_task(system, request, {"test": test, **settings})
     journal = Journal("quick", {"files": [recorded_name(path) for path in system],
                                 "gold": None if gold is None else recorded_name(Path(gold)), "task": keep},
@@ -133,7 +139,8 @@ def quick(
             report_all(filter(None, (board.result, *board.details)), board.title if len(result.boards) > 1 else "")
     report(f"next: edit {keep}/task.toml, then rerun `registry run {keep}/task.toml`" if keep else
            "next: `registry new TASK` with the same arguments writes the manifest")
-    advice = list(made.folder.advice)
+    advice = [*made.folder.advice, *(f"`registry study facets {{task}} --attribute {quote(name)}` shows where "
+                                     "differences hold" for name in attribute or ())]
     if len({board.test_set for board in result.boards}) > 1 and not average:
         advice.append("--average prints average scores over the test sets, too")
     for sentence in advice:
@@ -154,8 +161,8 @@ def new(
     task: Annotated[str, typer.Argument(metavar="TASK", help="The id of the new task.")],
     system: Systems, gold: Gold = None, item: Item = None, in_order: InOrder = False, label: Label = None,
     score: Score = None, text: Text = None, column: Column = None, by: By = None, pool: Pool = None,
-    sets: Sets = None, kind: As = None, metric: Metric = None, option: Option = None, missing: Missing = "reject",
-    test: Test = None, runs: Runs = None,
+    sets: Sets = None, attribute: Attribute = None, kind: As = None, metric: Metric = None, option: Option = None,
+    missing: Missing = "reject", test: Test = None, runs: Runs = None,
     to: To = None, **settings: Any,
 ) -> None:
     """Write a manifest for your files.
@@ -166,7 +173,8 @@ def new(
 
     request = Request(kind, parse_named_values(option, "--option"), tuple(dict.fromkeys(metric or ())),
                       missing, runs, gold, tuple(item or ()), in_order, tuple(label or ()), tuple(score or ()),
-                      tuple(text or ()), tuple(column or ()), by, tuple(pool or ()), sets)
+                      tuple(text or ()), tuple(column or ()), by, tuple(pool or ()), sets,
+                      tuple(attribute or ()))
     _check_task_id(task, "TASK")
     made = _make_task(system, request, {"test": test, **settings}, new_task=task)
     with made.folder.write(to or Path(task), task) as manifest:

@@ -28,7 +28,7 @@ from registry.metric_names import (
 )
 from registry.metrics import BLEU, METRICS, Mean, Metric
 from registry.metrics.texts import ReferenceMetric
-from registry.quick.answers import plan_answers, read_all
+from registry.quick.answers import plan_answers, read_all, require_column
 from registry.quick.files import Files, NamedFile, find_golds, find_runs, find_systems, is_pattern
 from registry.quick.formats import plan_format
 from registry.quick.parts import extract_rows, find_row_paths, split_plan
@@ -331,6 +331,7 @@ def _make_task(plans: dict[str, Plan], files: Files, request: Request, trial: Tr
     sizes: dict[str | None, float] = {}
     invalid: list[tuple[str, str, InputError]] = []
     for name, plan in plans.items():
+        plan = _keep_attributes(plan, request)
         if new_task:
             plan, errors = _leave_out_invalid(plan, request, trial)
             invalid += [(name, system, error) for system, error in errors.items()]
@@ -360,6 +361,26 @@ def _make_task(plans: dict[str, Plan], files: Files, request: Request, trial: Tr
         folder = replace(folder, notes=(*folder.notes, *left_out, remedy), comments={
             **folder.comments, "submit": [f"L{sentence[1:]}" for sentence in left_out]})
     return QuickTask(folder, tuple(shown), read_as, notes)
+
+
+def _keep_attributes(plan: Plan, request: Request) -> Plan:
+    """Return a plan whose readers keep the columns of `--attribute` as attributes of items.
+
+    Raises:
+        InputError: The gold is no table, or has no such column.
+    """
+    if not request.attribute:
+        return plan
+    table = read_table(plan.gold, request.options)
+    if table is None or not hasattr(plan.reader, "attributes"):
+        raise InputError(f"--attribute names a column of a table, but the file is read as {plan.reader.name}; remove "
+                         "--attribute", path=plan.gold.path)
+    columns = [require_column(table, name) for name in request.attribute]
+    if plan.reader.attributes is None:  # all other columns
+        return plan
+    names = {"attributes": list(dict.fromkeys((*plan.reader.attributes, *columns)))}
+    return replace(plan, reader=with_options(plan.reader, names), systems=tuple(
+        replace(system, reader=with_options(system.reader, names)) for system in plan.systems))
 
 
 def _mean_size(answers: Sequence[Answer | None], metric: Mean) -> float:
@@ -440,7 +461,7 @@ def _add_roles(error: InputError, plan: Plan, request: Request) -> InputError:
 
 
 def _read_as(plan: Plan, metrics: Mapping[str, Metric], request: Request) -> str:
-    options = [*plan.roles, *split_options(request), *(
+    options = [*plan.roles, *split_options(request), *(option("--attribute", name) for name in request.attribute), *(
         reader_option(name, value) for name, value in request.options.items())]
     options += [f"--runs {request.runs}"] if request.runs else []
     if request.missing != "reject":

@@ -50,6 +50,7 @@ class Request:
         by: The column whose values become test sets.
         pool: Columns that look like test sets, but do not divide the leaderboard.
         sets: The separator of labels, if values are sets of labels.
+        attribute: Columns of the gold, or of scores, that the task keeps as attributes of items.
     """
 
     kind: str | None = None
@@ -67,6 +68,7 @@ class Request:
     by: str | None = None
     pool: tuple[str, ...] = ()
     sets: str | None = None
+    attribute: tuple[str, ...] = ()
 
     def allows(self, format_: str, gives: str) -> bool:
         """Return True if a reader is compatible with the user's options.

@@ -48,10 +48,11 @@ class Facets(BoardStudy):
 
     A facet is the items with one value of an attribute, such as a genre. For each pair of systems and each facet, the
     table `facets` has the difference in the facet, the difference in all other items, and the first minus the second,
-    with a confidence interval and an adjusted p-value. The intervals of all facets and pairs hold simultaneously. Both
-    the facet and the rest need an effective sample size of 50, and 10 units in which the systems differ. The table
-    `pairs` says whether the better system on the board is better in every facet: it is if the one-sided test of each
-    single facet, by the test of the task, is significant at alpha.
+    with a confidence interval and an adjusted p-value. Differences are positive if system A is better; A is the system
+    that `--system` names first or, without this option, the better one on the board. The intervals of all facets and
+    pairs hold simultaneously. Both the facet and the rest need an effective sample size of 50, and 10 units in which
+    the systems differ. The table `pairs` says whether the better system on the board is better in every facet: it is if
+    the one-sided test of each single facet, by the test of the task, is significant at alpha.
     """
 
     name: ClassVar[str] = "facets"
@@ -114,6 +115,7 @@ class Facets(BoardStudy):
             raise InputError(f"{test!r} always tests the direction of the observed gain; use --test permutation")
         values, members = self._split_values(case)
         pairs = list(combinations(range(len(case.board.members)), 2))
+        swapped = [pair for pair in pairs if self._is_swapped(case, pair)]
         if len(values) * len(pairs) * matrix.n_units > _MOST_INFLUENCES:
             raise InputError(f"{len(pairs)} pairs in {len(values)} facets of {matrix.n_units} units need too much "
                              "memory; select systems by --system NAME, at least twice")
@@ -123,7 +125,8 @@ class Facets(BoardStudy):
         def test_facet(n: int) -> Any:
             if reason := test.refusal(matrices[n]):
                 raise InputError(f"{case.subject.attribute}={values[n]}: {reason}")
-            return replace_undefined([result.p_value for result in test.run(matrices[n], pairs, settings)])
+            tested = [*pairs, *((b, a) for a, b in swapped)]
+            return replace_undefined([result.p_value for result in test.run(matrices[n], tested, settings)])
 
         p_better = case.parts.compute_all(range(len(values)), test_facet)
         contrasts = compare_facets(replace(matrix, strata=None), members, pairs,
@@ -131,12 +134,22 @@ class Facets(BoardStudy):
         names = name_systems(case.board.members)
         rows = [row for n, pair in enumerate(pairs)
                 for row in _make_rows(contrasts, p_better, values, names, case.subject.attribute, n, pair)]
+        shown = [_swap_systems(row, p_better[place % len(values)][len(pairs) + swapped.index(pair)])
+                 if (pair := pairs[place // len(values)]) in swapped else row for place, row in enumerate(rows)]
         total = matrix.difference(*(case.board.scores[list(side)] for side in zip(*pairs, strict=True)))
         pair_rows = [_make_pair_row(rows[len(values) * n:len(values) * (n + 1)], float(total[n]), alpha)
                      for n in range(len(pairs))]
-        return Finding({"facets": rows, "pairs": pair_rows},
-                       _describe(case.subject.attribute, rows, pair_rows, alpha),
+        return Finding({"facets": shown, "pairs": pair_rows},
+                       _describe(case.subject.attribute, shown, pair_rows, alpha),
                        warn_by_set(matrices, values, lambda part: one_sided_misuses(test, part)))
+
+    def _is_swapped(self, case: FacetCase, pair: tuple[int, int]) -> bool:
+        """Return True if the user names the systems of a pair in the other order than the board."""
+        if not self.systems:
+            return False
+        a, b = (next(n for n, name in enumerate(self.systems) if is_named(case.board.members[place], name))
+                for place in pair)
+        return b < a
 
     def _split_values(self, case: FacetCase) -> tuple[list[str], Flags]:
         """Return the values of the attribute, and which items have each value, [values, items]."""
@@ -200,6 +213,18 @@ def _make_rows(contrasts: FacetContrasts, p_better: Sequence[Sequence[float | No
                "low": float(contrasts.low[facet, n]), "high": float(contrasts.high[facet, n]),
                "p_adjusted": float(contrasts.p_values[facet, n]), "p_better": p_better[facet][n],
                "reason": contrasts.reasons[facet][n]}
+
+
+def _swap_systems(row: Row, p_better: float | None) -> Row:
+    """Return a row of the table `facets` with its systems exchanged.
+
+    Args:
+        row: The row.
+        p_better: P-value of the test that the new system A is better in the facet.
+    """
+    return row | {"system_a": row["system_b"], "system_b": row["system_a"], "in_facet": -row["in_facet"],
+                  "in_rest": -row["in_rest"], "facet_minus_rest": -row["facet_minus_rest"], "low": -row["high"],
+                  "high": -row["low"], "p_better": p_better}
 
 
 def _make_pair_row(rows: Sequence[Row], difference: float, alpha: float) -> Row:

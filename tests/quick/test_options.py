@@ -91,3 +91,50 @@ def test_random_runs_need_two_files_of_each_system(quick):
     assert "use --runs fixed" in refused
     with pytest.raises(InputError, match=r"runs='random' needs two or more files.*use runs='fixed'"):
         package.evaluate("gold.tsv", ["a.tsv", "c.seed1.tsv", "c.seed2.tsv"], runs="random")
+
+
+@pytest.fixture
+def answers(folder, registry):
+    """Keep two systems and one benchmark, whose files have a gold, an answer, a score and a topic of each item."""
+    def make(name, right):
+        return "id\ttarget\toutput\tquality\ttopic\n" + "".join(
+            f"i{n}\tx\t{'xy'[n % right == 0]}\t{n % right}\t{'news' if n % 3 else 'law'}\n" for n in range(30))
+
+    folder({f"{name}.tsv": make(name, right) for name, right in (("a", 4), ("b", 5))})
+
+    def run(*options, **expected):
+        return registry("quick", *options, "--format", "json", **expected)
+
+    return run
+
+
+@pytest.mark.parametrize("options", [
+    ("a.tsv", "b.tsv", "--score", "quality:higher"),
+    ("--gold", "a.tsv", "a.tsv", "b.tsv", "--label", "target", "--label", "output")])
+def test_an_attribute_is_kept_for_later_commands(options, answers, registry):
+    done = answers(*options, "--attribute", "topic", "--keep", "kept", "--db", "kept.duckdb")
+    assert "--attribute topic" in done.stderr
+    assert "`registry study facets kept --attribute topic`" in done.stderr
+    rows = registry("study", "facets", "kept", "--attribute", "topic", "--db", "kept.duckdb", "--format", "json").json
+    assert {row["value"]: row["units"] for row in rows} == {"law": 10, "news": 20}
+
+
+@pytest.mark.parametrize(("options", "message"), [
+    (("--attribute", "topic"), "add --keep TASK, or use --by topic for a board of each value"),
+    (("--attribute", "topics", "--keep", "kept"), "the file has no column 'topics'"),
+])
+def test_an_attribute_needs_a_column_and_a_task(options, message, answers):
+    assert message in answers("a.tsv", "b.tsv", "--score", "quality:higher", *options, exit_code=3).stderr
+
+
+def test_a_missing_attribute_names_the_option_that_keeps_it(answers, registry):
+    answers("a.tsv", "b.tsv", "--score", "quality:higher", "--keep", "kept", "--db", "kept.duckdb")
+    refused = registry("study", "facets", "kept", "--attribute", "topic", "--db", "kept.duckdb", exit_code=3).stderr
+    assert "`registry quick --attribute COLUMN --keep TASK`" in refused
+
+
+def test_another_task_of_the_same_name_suggests_keep(answers):
+    kept = "--keep", "kept", "--db", "kept.duckdb"
+    answers("a.tsv", "b.tsv", "--score", "quality:higher", *kept)
+    refused = answers("a.tsv", "b.tsv", "--score", "quality:lower", *kept, exit_code=3).stderr
+    assert "remove it, or name another task with --keep" in refused

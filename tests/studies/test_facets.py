@@ -54,6 +54,22 @@ def test_differences_are_those_of_the_items(board, registry):
     assert shown == {("birch", "aspen"), ("birch", "cedar")}
 
 
+def test_systems_have_the_order_of_the_options(board, registry):
+    """On the board, birch is the best system."""
+    board()
+    first, last = (study(registry, "--attribute", "domain", "--system", a, "--system", b)
+                   for a, b in (("birch", "aspen"), ("aspen", "birch")))
+    assert {(row["system_a"], row["system_b"]) for row in last} == {("aspen", "birch")}
+    for row, other in zip(last, first, strict=True):
+        gains = (SCORES[:, 1] - SCORES[:, 0])[np.array(DOMAINS) == row["value"]]
+        assert row["in_facet"] == pytest.approx(gains.mean()) == -other["in_facet"]
+        assert (row["low"], row["high"]) == (-other["high"], -other["low"])
+        wins, losses = int((gains > 0).sum()), int((gains < 0).sum())
+        assert row["p_better"] == pytest.approx(stats.binomtest(wins, wins + losses, alternative="greater").pvalue)
+    pairs = study(registry, "--attribute", "domain", "--system", "aspen", "--system", "birch", "--show", "pairs")
+    assert (pairs[0]["system_a"], pairs[0]["p_every"]) == ("birch", max(row["p_better"] for row in first))
+
+
 def test_better_in_every_facet_takes_the_largest_p_value(board, registry):
     board()
     rows = study(registry, "--attribute", "domain")

@@ -214,7 +214,9 @@ def _load_values(connection: Connection, key: BoardKey, attribute: str, item_ids
     if incomplete_items := [int(item) for item in item_ids if int(item) not in values]:
         place = f"of test set {key.test_set.name!r}"
         raise InputError(
-            f"{counted(len(incomplete_items), f'item {place} has', f'items {place} have')} no attribute {attribute!r}")
+            f"{counted(len(incomplete_items), f'item {place} has', f'items {place} have')} no attribute {attribute!r}; "
+            "if a column of the files has it, keep the column: `registry quick --attribute COLUMN --keep TASK`, or the "
+            "option `attributes` of the gold's reader in the manifest")
     return [values[int(item)] for item in item_ids]
 
 
