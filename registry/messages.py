@@ -196,6 +196,9 @@ def _name_subject(parameters: dict[str, Any], *, about_pairs: bool) -> str:
         return place
     n, total = parameters.pop("pairs"), parameters.pop("of_pairs")
     rest = " without the purged team" if parameters.pop("without_purged", False) else ""
+    names = parameters.pop("pair_names", ())
+    if n < total:
+        rest += _name_pairs(names, n)
     pairs = f"{n:,} of {total:,} pairs" if n != total else "the one pair" if total == 1 else f"all {total:,} pairs"
     return f"{place}in {pairs}{rest}, "
 
@@ -203,6 +206,16 @@ def _name_subject(parameters: dict[str, Any], *, about_pairs: bool) -> str:
 def _listed(names: Sequence[str]) -> str:
     more = len(names) - _NAMED
     return ", ".join(names[:_NAMED]) + (f" and {counted(more, 'more system')}" if more > 0 else "")
+
+
+def _name_pairs(names: Sequence[str], n: int) -> str:
+    """Return names of pairs in brackets, with the number of pairs that are not named; empty without names.
+
+    >>> _name_pairs(["a and b", "a and c"], 2), _name_pairs(["a and b"], 3)
+    (' (a and b; a and c)', ' (a and b; 2 more)')
+    """
+    more = [f"{n - len(names):,} more"] if n > len(names) else []
+    return f" ({'; '.join([*names, *more])})" if names else ""
 
 
 def sentence(statement: str | Message) -> str:
@@ -594,14 +607,14 @@ def _undefined_p_values(n: int, reason: str | None = None) -> Text:
     return f"{text}: {reason}" if reason else (text, "run `registry pairs --format json` for the reasons")
 
 
-def _unresolved(n: int) -> Text:
-    return (f"{counted(n, 'decision depends', 'decisions depend')} on simulation error",
+def _unresolved(n: int, pair_names: Sequence[str]) -> Text:
+    return (f"{counted(n, 'decision depends', 'decisions depend')} on simulation error{_name_pairs(pair_names, n)}",
             "increase --resamples or --resolve")
 
 
 _add("one-system", "info", "there is one system, so there is nothing to compare")
 _add("undefined-p-values", "warning", _undefined_p_values, n=2, reason="a score is undefined")
-_add("unresolved-decisions", "warning", _unresolved, n=3)
+_add("unresolved-decisions", "warning", _unresolved, n=3, pair_names=["a and b", "a and c", "b and c"])
 _add("own-slopes", "info",
      "each difference is corrected separately for errors of the judge, so it is not exactly the difference of the two "
      "scores")

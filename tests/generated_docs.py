@@ -80,8 +80,8 @@ def messages_page():
              "`messages` of `registry pairs` and `registry study`, in the columns `pairwise.messages` and "
              "`submission_message.code` of SQL, and in `board.warnings` in Python. CSV and TSV show codes only. No "
              "exit status depends on a message. Messages about several pairs of a board have the further "
-             "parameters `pairs` and `of_pairs`, those about submissions `submissions` and `run`, and those about some "
-             "test sets of several `test_sets`."]
+             "parameters `pairs`, `of_pairs` and `pair_names` (of the first three), those about submissions "
+             "`submissions` and `run`, and those about some test sets of several `test_sets`."]
     for severity, about in (("error", "A result is missing."),
                             ("warning", "A result may be wrong, or is not of today."),
                             ("info", "A reader needs this to understand the result.")):

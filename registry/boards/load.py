@@ -315,7 +315,8 @@ def _make_leaderboard(board: StoredBoard, ranks: Ranks, resampled: ResampledRank
         Standing(display_name=name, **{key: row[key] for key in Standing.__dataclass_fields__ if key in row},
                  **derived.get(n, {}), **_get_resampled_ranks(row, resampled, ranks, comparison.confidence))
         for n, (row, name) in enumerate(zip(rows, names, strict=True)))
-    statements = list(make_statements(comparison, [row["runs"] for row in rows], decisions, share, ranks, request))
+    statements = list(make_statements(comparison, [row["runs"] for row in rows], decisions, names, share, ranks,
+                                      request))
     if get_name(rows[0]["metric_name"]) == _MEAN:
         warning = warn_of_mixed_scales(names, [math.nan if row["score"] is None else row["score"] for row in rows])
         statements += [] if warning is None else [warning]

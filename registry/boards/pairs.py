@@ -63,7 +63,22 @@ def add_details(connection: Connection, task_row: TaskRow, board: Leaderboard) -
     if board.comparison.runs == "random":
         return replace(board, details=tuple(describe_random_runs(board)))
     details = _measure_pair(connection, task_row, board)
-    return board if details is None else replace(board, details=tuple(describe_details(board, details)))
+    described = [] if details is None else describe_details(board, details)
+    return replace(board, details=(*described, *describe_limits(board)))
+
+
+def describe_limits(board: Leaderboard) -> list[str]:
+    """Return sentences about the limits of a pair that was selected from a larger board, and has warnings of its own.
+
+    The list is empty for other boards.
+    """
+    if len(board.decisions) != 1 or board.comparison.n_systems == 2:
+        return []
+    decision = board.decisions[0]
+    is_unresolved = decision.row["resolved"] is False
+    sentences = ["The decision about this pair depends on simulation error."] if is_unresolved else []
+    own = [message for message in decision.row["messages"] if message.code in board.warnings.codes]
+    return [*sentences, *(f"About this pair: {message.finding[0].lower()}{message.finding[1:]}" for message in own)]
 
 
 def _measure_pair(connection: Connection, task_row: TaskRow, board: Leaderboard) -> PairDetails | None:

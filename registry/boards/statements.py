@@ -30,6 +30,7 @@ from registry.values import parse
 
 _MOST_BASELINES = 5  # names in a sentence
 _MOST_BOARDS = 4
+_MOST_PAIRS = 3
 _OTHER_PAIRS = " All other pairs are tested two-sided."
 _RANK_SENTENCES: dict[Ranks, str] = {
     "neighbour": "Ranges of neighbours end at the nearest systems that differ significantly, whether or not systems "
@@ -192,14 +193,15 @@ def find_changed_families(connection: Connection, task: str | None,
             yield row.task, row.test_set
 
 
-def make_statements(comparison: Comparison, runs: Sequence[int], pairs: Decisions, share: float = 1.0,
-                    ranks: Ranks = "range", request: str = "{}") -> tuple[str | Message, ...]:
+def make_statements(comparison: Comparison, runs: Sequence[int], pairs: Decisions, names: Sequence[str],
+                    share: float = 1.0, ranks: Ranks = "range", request: str = "{}") -> tuple[str | Message, ...]:
     """Return sentences about a comparison's results, and messages about their limits.
 
     Args:
         comparison: The comparison.
         runs: The number of runs of each system.
         pairs: The test results.
+        names: The names of the systems in tables.
         share: The share of alpha that the boards with the same items have. It only matters for corrections by joint
             resamples.
         ranks: The kind of rank ranges to show.
@@ -220,23 +222,33 @@ def make_statements(comparison: Comparison, runs: Sequence[int], pairs: Decision
         statements.append(f"All systems together: {comparison.overall} {comparison.statistic:.2f} with "
                           f"{counted(comparison.degrees, 'degree')} of freedom, "
                           f"p = {format_p_value(comparison.p_value)}.")
-    if unresolved := int((pairs.numbers("resolved") == 0).sum()):
-        statements.append(Message("unresolved-decisions", {"n": unresolved}))
-    statements += _summarise_pair_messages(pairs, json.loads(request).get("chance_codes", ()))
+    is_unresolved = pairs.numbers("resolved") == 0
+    if is_unresolved.any():
+        statements.append(Message("unresolved-decisions", {
+            "n": int(is_unresolved.sum()), "pair_names": _name_pairs(pairs, is_unresolved, names)}))
+    statements += _summarise_pair_messages(pairs, json.loads(request).get("chance_codes", ()), names)
     if isinstance(parse("test", TESTS, comparison.test), PredictionPowered):
         statements.append(Message("own-slopes"))
     return (*statements, *_describe_runs(comparison, runs),
             *(_warn_of_few_units(comparison, runs) or _warn_of_few_resamples(comparison, pairs, share)))
 
 
-def _summarise_pair_messages(pairs: Decisions, chance_codes: Collection[str]) -> Iterator[Message]:
+def _name_pairs(pairs: Decisions, selected: Flags, names: Sequence[str]) -> list[str]:
+    """Return the names of the first selected pairs, such as `a and b`."""
+    places = np.flatnonzero(selected)[:_MOST_PAIRS]
+    return [f"{names[a]} and {names[b]}" for a, b in zip(pairs.a[places], pairs.b[places], strict=True)]
+
+
+def _summarise_pair_messages(pairs: Decisions, chance_codes: Collection[str],
+                             names: Sequence[str]) -> Iterator[Message]:
     """Combine the messages about single pairs of systems to messages about the board.
 
-    Each message has the number of pairs that it concerns.
+    Each message has the number of pairs that it concerns, and the names of some.
 
     Args:
         pairs: The pairs with their messages.
         chance_codes: Codes of messages to leave out, because so few pairs have them that chance explains them.
+        names: The names of the systems in tables.
     """
     different, numbers = _number_messages(pairs)
     is_purged = _find_purged_pairs(pairs)
@@ -254,7 +266,9 @@ def _summarise_pair_messages(pairs: Decisions, chance_codes: Collection[str]) ->
             examples[message.code] = message
     for code in BOARD_CODES:
         if code in counts and code not in chance_codes:
-            summary = on_board(examples[code], counts[code], len(pairs) - n_purged)
+            has_code = np.array([code in messages.codes for messages in different])[numbers]
+            summary = on_board(examples[code], counts[code], len(pairs) - n_purged).with_parameters(
+                pair_names=_name_pairs(pairs, has_code, names))
             yield summary.with_parameters(without_purged=True) if n_purged else summary
 
 

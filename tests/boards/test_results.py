@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 import registry
-from registry.boards.pairs import PairDetails, describe_details
+from registry.boards.pairs import PairDetails, describe_details, describe_limits
 from registry.boards.results import describe_result, select_pair
+from registry.messages import NO_MESSAGES, Message, Messages, on_board
 from tests.reports.boards import changed, leaderboard
 
 NAMES = [f"h{n}" for n in range(8)]
@@ -128,6 +129,20 @@ def test_a_pair_that_only_the_correction_makes_not_significant_is_explained(p_ad
     assert ("leaves out 0 although the difference is not significant: the interval is about this pair alone, the "
             "p-value is corrected for 3 pairs." in text) == is_explained
     assert "significant at 5 % by the corrected p-value (" in text
+
+
+def test_limits_of_a_selected_pair_are_its_own():
+    """a and b have a warning that the board shows, b and c none, and a and c depend on simulation error."""
+    rare = Message("rare-class")
+    board = changed(leaderboard(["a", "b", "c"]), lambda decision: {
+        "messages": Messages([rare]) if (decision.a, decision.b) == (0, 1) else NO_MESSAGES,
+        "resolved": (decision.a, decision.b) != (0, 2)})
+    board = replace(board, statements=("", on_board(rare, 1, 3)))
+    assert describe_limits(select_pair(board, 0, 1)) == [
+        "About this pair: equal systems may be called different too often, because the score depends on a class with "
+        "fewer than 20 items."]
+    assert describe_limits(select_pair(board, 1, 2)) == []
+    assert describe_limits(select_pair(board, 0, 2)) == ["The decision about this pair depends on simulation error."]
 
 
 RNG = np.random.default_rng(7)

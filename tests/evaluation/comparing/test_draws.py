@@ -15,7 +15,10 @@ def test_open_decisions_are_told_and_resolved_by_more_draws(many, undone):
     undecided = [row for row in rows if row["p_low"] <= 0.05 < row["p_high"]]
     assert undecided
     assert [row for row in rows if not row["resolved"]] == undecided
-    told = f"{len(undecided)} decisions depend on simulation error; increase --resamples or --resolve."
+    names = [f"{row['system_a']} and {row['system_b']}" for row in undecided]
+    more = [f"{len(names) - 3} more"] if len(names) > 3 else []
+    told = (f"{len(undecided)} decisions depend on simulation error ({'; '.join([*names[:3], *more])}); increase "
+            "--resamples or --resolve.")
     assert told in registry.boards[0].sentences
     registry.compare(**options, resolve=1_000_000)
     resolved = registry.pairs
