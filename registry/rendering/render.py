@@ -23,7 +23,7 @@ from registry.identity import replace_undefined
 from registry.messages import Message
 from registry.rendering.latex import render_latex
 from registry.rendering.table import Table, escape_controls, format_cells, format_text
-from registry.rendering.terminal import render_terminal
+from registry.rendering.terminal import find_left_out, render_terminal
 
 
 def render_markdown(table: Table) -> str:
@@ -168,7 +168,9 @@ def render(tables: Sequence[Table], format_: str, *, width: int | None = None, c
     """
     match format_:
         case "table":
-            return "\n".join(render_terminal(table, width, color=color, all_notes=all_notes) for table in tables)
+            left_out = find_left_out(tables, width)
+            return "\n".join(render_terminal(table, width, color=color, all_notes=all_notes, left_out=left_out)
+                             for table in tables)
         case "md":
             return "\n".join(map(render_markdown, tables))
         case "latex":

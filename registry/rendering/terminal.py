@@ -8,7 +8,7 @@ next to a repetition of the columns that name the rows. Colours only repeat info
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import takewhile
 
 from registry.errors import counted
@@ -26,7 +26,28 @@ _BOLD = "1"
 _STYLES = {True: "1;36", False: "2", None: ""}  # by the column's emphasis: bold cyan, dim, unchanged
 
 
-def render_terminal(table: Table, width: int | None = None, *, color: bool = False, all_notes: bool = False) -> str:
+def find_left_out(tables: Sequence[Table], width: int | None) -> set[str]:
+    """Return the keys of the columns that one of several tables leaves out to fit the terminal.
+
+    The other tables leave them out, too, so that all tables of one output have the same columns.
+    """
+    if width is None or len(tables) == 1:
+        return set()
+    left_out = set[str]()
+    for table in tables:
+        columns, cells = _format_escaped(table)
+        fitting, _ = _fit_columns(columns, cells, width)
+        left_out |= {column.key for column in columns if column not in fitting}
+    return left_out
+
+
+def _format_escaped(table: Table) -> tuple[list[Column], list[list[str]]]:
+    columns, rows = format_cells(table)
+    return columns, [["\n".join(map(escape_controls, cell.split("\n"))) for cell in row] for row in rows]
+
+
+def render_terminal(table: Table, width: int | None = None, *, color: bool = False, all_notes: bool = False,
+                    left_out: Collection[str] = ()) -> str:
     """Render a table for a terminal, with control characters escaped.
 
     Args:
@@ -34,12 +55,12 @@ def render_terminal(table: Table, width: int | None = None, *, color: bool = Fal
         width: The width of the terminal in characters; None: write for a text file.
         color: True to highlight cells with colours.
         all_notes: True to print all notes on a terminal; a text file always has them.
+        left_out: Keys of optional columns that a terminal does not show.
     """
-    columns, rows = format_cells(table)
-    cells = [["\n".join(map(escape_controls, cell.split("\n"))) for cell in row] for row in rows]
+    columns, cells = _format_escaped(table)
     absent = list[str]()
     if width is not None:
-        fitting, cells = _fit_columns(columns, cells, width)
+        fitting, cells = _fit_columns(columns, cells, width, left_out)
         absent = [escape_controls(column.heading) for column in columns if column not in fitting]
         columns = fitting
     styles = [[_STYLES[column.emphasis(row)] if color and column.emphasis else "" for column in columns]
@@ -70,10 +91,11 @@ def _add_style(text: str, style: str) -> str:
 
 
 def _fit_columns(columns: Sequence[Column], rows: list[list[str]],
-                 width: int) -> tuple[list[Column], list[list[str]]]:
+                 width: int, left_out: Collection[str] = ()) -> tuple[list[Column], list[list[str]]]:
     """Shorten names and leave out optional columns, until a table fits the terminal.
 
-    Long names are shortened first, then columns are left out, then all names are shortened.
+    Long names are shortened first, then columns are left out, then all names are shortened. Optional columns with the
+    keys `left_out` are always left out.
     """
     from rich.cells import cell_len
 
@@ -89,7 +111,8 @@ def _fit_columns(columns: Sequence[Column], rows: list[list[str]],
         return list(columns), rows
     sizes = [max(cell_len(line) for text in (column.heading, *(row[n] for row in rows)) for line in text.split("\n"))
              for n, column in enumerate(columns)]
-    kept, shortest = list(range(len(columns))), _SHORT_NAMES[0]
+    kept = [n for n, column in enumerate(columns) if not column.optional or column.key not in left_out]
+    shortest = _SHORT_NAMES[0]
     while not fits(kept, shortest) and (last := max(columns[n].optional for n in kept)):
         kept = [n for n in kept if columns[n].optional != last]
     if not fits(kept, shortest):

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from registry.boards.states import BoardDifference
+from registry.boards.states import BoardDifference, StandingChange
 from registry.rendering.render import render
 from registry.reports import columns
 from registry.reports.boards import make_board_table, make_pair_table
@@ -66,8 +66,9 @@ def test_a_board_without_letters_has_no_column_of_groups():
 
 def test_tables_of_differences_have_the_headings_of_leaderboards(renamed):
     renamed(columns._BOARD, "cluster", "group of ranks")
-    state = SimpleNamespace(title="board", decimals=4, systems={}, signature="s")
-    (table,) = make_difference_tables(BoardDifference(state, state, (), (), ()))
+    state = SimpleNamespace(title="board", decimals=4, systems={}, pairs={}, signature="s")
+    change = StandingChange("a", None, leaderboard("abc").standings[0], "new")
+    (table,) = make_difference_tables(BoardDifference(state, state, (), (change,), ()))
     assert [column.heading for column in table.columns] == ["system", "rank", "range", "group of ranks", "score", "why"]
 
 
@@ -101,3 +102,17 @@ def test_80_characters_have_the_sd_of_runs_and_name_what_is_left_out():
     assert "Left out at a width of 80: cluster." in shown
     assert "cluster" in (wide := render([table], "table", width=120))
     assert "Left out" not in wide
+
+
+def test_boards_of_one_output_have_the_same_columns():
+    """Scores of 12 decimals leave no room for a column that the first board alone would show."""
+    board = leaderboard("abc")
+    board = replace(board, standings=tuple(replace(standing, team="Team", ci_low=0.9, ci_high=0.99)
+                                           for standing in board.standings))
+    tables = [make_board_table(board), make_board_table(replace(board, decimals=12))]
+    alone, together = render(tables[:1], "table", width=80), render(tables, "table", width=80)
+    assert "team" in alone
+    headings = [line.split() for line in together.splitlines() if line.startswith(" rank")]
+    assert headings[0] == headings[1]
+    assert "team" not in headings[0]
+    assert together.count("Left out at a width of 80: ") == 2
