@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -120,7 +121,7 @@ def quick(
     elif attribute:
         raise InputError(f"--attribute {attribute[0]} keeps a column for later commands; add --keep TASK, or use "
                          f"--by {attribute[0]} for a board of each value")
-    made = _make_task(system, request, {"test": test, **settings})
+    made = _make_task(system, request, {"test": test, **settings}, quiet=quiet)
     journal = Journal("quick", {"files": [recorded_name(path) for path in system],
                                 "gold": None if gold is None else recorded_name(Path(gold)), "task": keep},
                       inputs=dict(made.folder.sources), actor=choose_actor(actor))
@@ -130,13 +131,16 @@ def quick(
         raise InputError("--average needs several test sets, but the files have one; name them by a pattern such as "
                          "'results/{model}/{benchmark}.jsonl' or by --by COLUMN, or remove --average")
     try:
-        result = evaluate_task(made.folder, keep or "quick", journal, execution, report, kept, averages=average)
+        result = evaluate_task(made.folder, keep or "quick", journal, execution, partial(_report_message, quiet=quiet),
+                               kept, averages=average)
     except InputError as error:
         raise combine_errors([_name_options(fault) for fault in (error, *error.others)]) from None
     print_boards(result.boards, format_, all_notes=all_notes)
     if choose_format(format_) not in ("table", "md", "latex"):  # these have rows of numbers only
         for board in result.boards:
             report_all(filter(None, (board.result, *board.details)), board.title if len(result.boards) > 1 else "")
+    if quiet:
+        return
     report(f"next: edit {keep}/task.toml, then rerun `registry run {keep}/task.toml`" if keep else
            "next: `registry new TASK` with the same arguments writes the manifest")
     advice = [*made.folder.advice, *(f"`registry study facets {{task}} --attribute {quote(name)}` shows where "
@@ -146,6 +150,17 @@ def quick(
     for sentence in advice:
         needs_task = "{task}" in sentence and not keep
         report(("with --keep TASK: " if needs_task else "") + sentence.replace("{task}", keep or "TASK"))
+
+
+def _report_message(message: str, *, quiet: bool) -> None:
+    """Print a message with options of the command line instead of the keys of a manifest.
+
+    If `quiet`, print only warnings.
+    """
+    from registry.quick.plan import name_test_options, suggest_options
+
+    if message.startswith("warning:") or not quiet:
+        report(suggest_options(message) if "the submission's option" in message else name_test_options(message))
 
 
 def _name_options(error: RegistryError) -> RegistryError:
@@ -207,17 +222,18 @@ def _check_task_id(task: str, place: str) -> None:
 
 
 def _make_task(system: list[Path], request: Request, settings: dict[str, Any], *,
-               new_task: str = "") -> QuickTask:
-    """Make a task from files, and print a preview, the options and warnings."""
+               new_task: str = "", quiet: bool = False) -> QuickTask:
+    """Make a task from files, and print a preview, the options and warnings; if `quiet`, only the warnings."""
     from registry.manifest import Significance, update_significance
     from registry.quick.make import make
 
     given = parse_settings(settings)
     update_significance(Significance(), given)  # raises an error if a value is invalid
     made = make(system, request, given, new_task=new_task)
-    report_all(made.preview)
-    report(f"read as: {made.read_as}")
-    report_all(made.notes, "info")
+    if not quiet:
+        report_all(made.preview)
+        report(f"read as: {made.read_as}")
+        report_all(made.notes, "info")
     report_all(made.folder.notes, "warning")
     return made
 

@@ -394,6 +394,15 @@ def reword(error: InputError, message: str, document: Document | None = None) ->
     return InputError(message, path=error.path, line=line, item=error.item, category=error.category)
 
 
+def name_test_options(message: str) -> str:
+    """Replace keys of `[significance]` in a message, such as `runs = "fixed"`, by options of the command line."""
+    def name_option(match: re.Match[str]) -> str:
+        values = match[2].replace('"', "").split(" or ")
+        return "use " * match[0].startswith("set ") + " or ".join(f"--{match[1]} {value}" for value in values)
+
+    return _TEST_SETTING.sub(name_option, message)
+
+
 def suggest_options(message: str) -> str:
     """Replace settings of a manifest in a message by options of the command line.
 
@@ -404,10 +413,6 @@ def suggest_options(message: str) -> str:
     >>> suggest_options('set runs = "fixed"'), suggest_options("set alpha = 0.1 (--alpha 0.1)")
     ('use --runs fixed', 'use --alpha 0.1')
     """
-    def replace_test_setting(match: re.Match[str]) -> str:
-        values = match[2].replace('"', "").split(" or ")
-        return "use " * match[0].startswith("set ") + " or ".join(f"--{match[1]} {value}" for value in values)
-
     def replace_setting(match: re.Match[str]) -> str:
         name, value = match.groups()
         said = f"--missing {value.strip(chr(34))}" if name == "missing" else option("--option", f"{name}={value}")
@@ -416,5 +421,4 @@ def suggest_options(message: str) -> str:
     if match := re.search(r"is '([^']*)'; expected a finite number", message):
         message = message.replace("what option 'unscored' names", (
             f"{reader_option('unscored', [match[1]])} --missing drop if it has no score"))
-    message = _TEST_SETTING.sub(replace_test_setting, message)
-    return _SETTING.sub(replace_setting, message).replace(" in the manifest", "")
+    return _SETTING.sub(replace_setting, name_test_options(message)).replace(" in the manifest", "")

@@ -1,5 +1,7 @@
 """Options of the metric and the test: several metrics, settings of the test, and runs."""
 
+import re
+import shlex
 import tomllib
 from pathlib import Path
 
@@ -22,8 +24,9 @@ def files(folder):
 @pytest.fixture
 def quick(files, registry):
     """Run `registry quick` on the two systems."""
-    def run(*options, systems=("a.tsv", "b.tsv"), **expected):
-        return registry("quick", "--gold", "gold.tsv", *systems, *options, "--format", "json", **expected)
+    def run(*options, systems=("a.tsv", "b.tsv"), gold="gold.tsv", **expected):
+        named = () if gold is None else ("--gold", gold)
+        return registry("quick", *named, *systems, *options, "--format", "json", **expected)
 
     return run
 
@@ -138,3 +141,29 @@ def test_another_task_of_the_same_name_suggests_keep(answers):
     answers("a.tsv", "b.tsv", "--score", "quality:higher", *kept)
     refused = answers("a.tsv", "b.tsv", "--score", "quality:lower", *kept, exit_code=3).stderr
     assert "remove it, or name another task with --keep" in refused
+
+
+def test_an_unknown_label_names_the_option_that_works(quick, folder):
+    folder({"d.tsv": rows(IDS, ["Yes_" if label == "yes" else label for label in GOLD], header=HEADER)})
+    warned = next(line for line in quick(systems=("b.tsv", "d.tsv")).stderr.splitlines()
+                  if "unknown to the gold" in line)
+    _, option = shlex.split(re.search(r"--option '.*?'", warned)[0])
+    done = quick("--option", option, systems=("b.tsv", "d.tsv"))
+    assert "unknown to the gold" not in done.stderr
+    assert {row["system"]: row["score"] for row in done.json}["d"] == 1
+
+
+def test_a_warning_of_fixed_runs_names_the_option(quick):
+    warned = quick("--runs", "fixed", systems=("a.tsv", "c.seed1.tsv", "c.seed2.tsv")).stderr
+    assert "results hold only for these runs (--runs fixed)" in warned
+
+
+def test_quiet_prints_results_warnings_and_questions_only(quick):
+    loud, done = quick(), quick("--quiet")
+    assert done.json == loud.json
+    assert done.stderr.splitlines() == [line for line in loud.stderr.splitlines() if " is " in line or line.startswith(
+        ("The systems differ", "This test set", "For the paper"))]
+    warned = quick("--quiet", "--runs", "fixed", systems=("a.tsv", "c.seed1.tsv", "c.seed2.tsv")).stderr.splitlines()
+    assert warned[0].startswith("warning: ")
+    assert not any(line.startswith(("info", "read as", "quick:", "next", "item", "plan")) for line in warned)
+    assert "which file is the gold" in quick("--quiet", exit_code=3, gold=None).stderr
