@@ -111,6 +111,8 @@ def replace_file(path: Path, content: str) -> None:
     _require_valid_name(path)
     unfinished = path.with_name(f".{path.name}.{secrets.token_hex(6)}.new")
     try:
+        if path.is_dir():
+            raise StoreError(path, "this is a folder; name a file")
         if is_database(path):
             raise InputError("this file is a database, and commands never replace a database; name another file",
                              path=path)

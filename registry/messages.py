@@ -199,7 +199,7 @@ def _name_subject(parameters: dict[str, Any], *, about_pairs: bool) -> str:
     names = parameters.pop("pair_names", ())
     if n < total:
         rest += _name_pairs(names, n)
-    pairs = f"{n:,} of {total:,} pairs" if n != total else "the one pair" if total == 1 else f"all {total:,} pairs"
+    pairs = f"{n:,} of {total:,} pairs" if n != total else "the only pair" if total == 1 else f"all {total:,} pairs"
     return f"{place}in {pairs}{rest}, "
 
 
@@ -311,7 +311,7 @@ _TOO_OFTEN = "equal systems may be called different too often, because "
 
 def _skewed(use: str | None = None) -> Text:
     remedy = "add units" if use is None else f"{_use(use)}, or add units"
-    return f"{_TOO_SMALL}the differences are too skewed for so few units", remedy
+    return f"{_TOO_SMALL}the differences are too skewed for this number of units", remedy
 
 
 _add("not-exchangeable", "warning",
@@ -322,15 +322,16 @@ _add("uneven-units-studentized", "warning",
      remedy="add units", about_pairs=True)
 _add("skewed-differences", "warning", _skewed, about_pairs=True, use="bootstrap(variant=studentized)")
 _add("skewed-one-sided", "warning",
-     "the one-sided p-value may be wrong, because the differences are too skewed for so few units",
+     "the one-sided p-value may be wrong, because the differences are too skewed for this number of units",
      remedy="add units", about_pairs=True)
 _add("skewed-items", "warning",
-     f"{_TOO_SMALL}the differences between units are too skewed for so few units", remedy="add units", about_pairs=True)
+     f"{_TOO_SMALL}the differences between units are too skewed for this number of units",
+     remedy="add units", about_pairs=True)
 _add("skewed-ranks", "warning",
-     "ranks may be wrong, because the differences are too skewed for so few units",
+     "ranks may be wrong, because the differences are too skewed for this number of units",
      remedy="use --method bootstrap", about_pairs=True)
 _add("skewed-equivalence", "warning",
-     "systems may be called equivalent too often, because the differences are too skewed for so few units",
+     "systems may be called equivalent too often, because the differences are too skewed for this number of units",
      remedy="add units", about_pairs=True)
 _add("skewed-power", "warning",
      "the computed power may be wrong, because one-sided tests err too often if differences are so "
@@ -378,7 +379,7 @@ _add("not-normal", "warning",
      f"{_TOO_SMALL}the values are not normally distributed (long tails)", remedy="use --test permutation",
      about_pairs=True)
 _add("similar-predictions", "warning",
-     f"{_TOO_SMALL}the predictions of the two systems are too similar for so few items",
+     f"{_TOO_SMALL}the predictions of the two systems are too similar for this number of items",
      remedy="add items", about_pairs=True)
 _add("judge-favours", "warning",
      "the judge favours one of the two systems significantly (at 0.1 %); corrected scores and differences remove this "
@@ -464,8 +465,8 @@ _add("uneven-units-bootstrap", "warning", _uneven_units_bootstrap, units=300, ev
 _add("uneven-units-judged", "warning", _uneven_units_judged, units=60, even=12.5, least=20, test="prediction-powered",
      is_weighted=False)
 _add("runs-on-fixed-items", "warning",
-     "the permutation of whole runs holds only for these items; other items may favour another system",
-     remedy="use --test crossed, which also holds for other items")
+     "this test permutes whole runs, so its results hold only for these items; other items may favour another system",
+     remedy="use --test crossed, whose results also hold for other items")
 _add("outlying-runs", "warning", _outlying_runs, systems=1, of_systems=6)
 _add("outlying-levels", "warning",
      "with some of the {levels}, the score of a system is far from its other scores. If {levels} sometimes fail, equal "
@@ -515,8 +516,9 @@ def _known_errors(correction: str, units: float, pairs: int, percent: float) -> 
 
 
 def _fixed_runs(systems: int) -> Text:
-    return (f"{counted(systems, 'system has', 'systems have')} several runs, and results hold only for these runs "
-            '(runs = "fixed")', "use --runs random --test crossed if every system has two runs or more")
+    return (f"{counted(systems, 'system has', 'systems have')} several runs, and the results hold for these runs, but "
+            'not for new runs (runs = "fixed")',
+            "for results about new runs, give every system two or more runs and use --runs random --test crossed")
 
 
 def _rounded_ties(items: int, rounding: float) -> str:
@@ -566,9 +568,9 @@ def _too_few_runs(runs_a: int, runs_b: int, least: float) -> Text:
 
 
 def _too_few_resamples(simulated: int, differences: int, resamples: int, needed: int) -> Text:
-    which = "no difference" if simulated == differences else (
-        f"none of the {simulated:,} simulated differences (of {differences:,})")
-    return (f"{which} can be significant, because no p-value of {resamples:,} resamples is small enough",
+    which = "no difference can" if simulated == differences else (
+        f"{simulated:,} of {differences:,} differences have a simulated p-value and cannot")
+    return (f"{which} be significant, because the smallest possible p-value with {resamples:,} resamples is too large",
             f"set resamples to {needed:,} or more")
 
 
@@ -669,7 +671,7 @@ _add("not-normalized", "warning", lambda lines: (
 _add("missing-answers", "warning", _missing_answers, n=2, items=100, policy="worst")
 _add("ignored-items", "warning", _ignored_items, items=7, examples=["q101", "q102", "q103"])
 _add("other-tokens", "warning", lambda items: f"{counted(items, 'item has', 'items have')} tokens that differ from the "
-     "gold's", items=3)
+     "gold's, but each label is compared with the gold's label at the same position", items=3)
 _add("header-as-item", "warning", "its first line ({key!r}, {label!r}) looks like a header, but counts as an item",
      key="id", label="label")
 _add("equal-scores-of-ranks", "warning", "all documents of a query have the same score, but different ranks")
@@ -687,7 +689,7 @@ _add("tokenized-text", "warning",
 _add("shifted-rows", "warning", _shifted_rows, side="after", is_recoded=False)
 _add("unordered-rows", "warning", "its labels agree with the gold's no more than by chance")
 _add("copied-gold", "warning", _copied_gold, part="gold", items=100)
-_add("copied-answers", "warning", "has the same answers as {other}, another system", other="oak/oak@1")
+_add("copied-answers", "warning", "has the same answers as {other}, which is another system", other="oak/oak@1")
 
 
 # Intervals.
@@ -852,10 +854,11 @@ def _favoured_systems(systems: list[str]) -> str:
             "by the judge's scores alone")
 
 
-def _unequal_lists(cut_offs: int, of_cut_offs: int, n: int, larger: str, accepts: int, smaller: str, fewer: int) -> str:
+def _unequal_lists(cut_offs: int, of_cut_offs: int, n: int, larger: str, accepts: int, smaller: str,
+                   fewer: int) -> Text:
     return (f"a comparison by precision alone is not fair, because the systems accept different numbers of candidates "
-            f"at {cut_offs} of {of_cut_offs} cut-offs (Evert 2004), most at n = {n}: {larger} accepts {accepts}, "
-            f"{smaller} {fewer}")
+            f"at {cut_offs} of {of_cut_offs} cut-offs (Evert 2004); for example, at n = {n}, {larger} accepts "
+            f"{accepts} candidates and {smaller} accepts {fewer}", "use --show curves to compare recall, too")
 
 
 _add("pairs-left-out", "warning", _pairs_left_out, n=2)

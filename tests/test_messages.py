@@ -60,7 +60,7 @@ def test_what_is_stored_gives_the_message_back():
 
 
 @pytest.mark.parametrize(("found", "text"), [
-    (on_board(Message("not-normal"), 1, 1), "in the one pair, "),
+    (on_board(Message("not-normal"), 1, 1), "in the only pair, "),
     (on_board(Message("not-normal"), 6, 6), "in all 6 pairs, "),
     (on_board(Message("not-normal"), 1, 1000), "in 1 of 1,000 pairs, "),
     (on_board(Message("not-normal"), 1, 2).with_parameters(without_purged=True),

@@ -96,11 +96,11 @@ def export(
     options = {name: value for name, value in values.items() if value is not None}
     for name in format_.required:
         if name not in options:
-            raise InputError(f"{form} {_REQUIREMENTS[name]}")
+            raise InputError(f"the form {form!r} {_REQUIREMENTS[name]}")
     accepted = (*format_.required, *format_.optional)
     if others := [_format_flag(name) for name in options if name not in accepted]:
         flags = ", ".join(map(_format_flag, accepted)) or "no option"
-        raise InputError(f"{form} accepts {flags}; leave out {', '.join(others)}")
+        raise InputError(f"the form {form!r} accepts {flags}; leave out {', '.join(others)}")
     # A bundle contains private gold, but only in reference_data, which participants cannot download.
     database = find_database(db) if form == "codabench-bundle" else find_public_database(db, private=private)
     if (text := format_.write(Request(database, task, form, options))) is not None:

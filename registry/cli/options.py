@@ -184,7 +184,7 @@ def find_public_database(path: Path | None, at: str | None = None, *, private: b
     with database.reading() as connection:
         hidden = describe_hidden(connection)
     if private:
-        report_all((f"{slug}: not public: {parts}" for slug, parts in hidden.items()), "warning")
+        report_all((f"task {slug!r}: this output may contain {parts}" for slug, parts in hidden.items()), "warning")
     elif hidden:
         database = _publish(database)
     else:
@@ -359,4 +359,4 @@ def report_unused_options(context: typer.Context, execution: Execution, compared
                if option.name in unused}
     flags = [flag for flag, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
     if flags:
-        report(f"info: {', '.join(flags)} had no effect, because no result was simulated")
+        report(f"info: {', '.join(flags)} had no effect, because no result required resampling")

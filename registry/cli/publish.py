@@ -126,7 +126,8 @@ def site(
            + (f" ({n_unchanged} unchanged)" if n_unchanged else ""))
     for task in reasons:
         if (old_page := output / "tasks" / f"{task}.html").exists():
-            report(f"warning: {old_page}: outdated, and no longer in the index; delete it if the results are secret")
+            report(f"warning: {old_page}: this page is outdated, and the index no longer links to it; delete it if "
+                   "the results are secret")
 
 
 def check_folder_address(url: str) -> str:
@@ -200,7 +201,7 @@ def publish(
     write_public(database, output, tasks or (), sources=sources)
     with database.reading() as connection:
         hidden = describe_hidden(connection)
-    report_all((f"{slug}: left out or replaced: {parts}" for slug, parts in hidden.items()
+    report_all((f"task {slug!r}: {output} hides {parts}" for slug, parts in hidden.items()
                 if not tasks or slug in tasks), "info")
     report(f"{output}: written; `registry verify --db {output}` recomputes its numbers")
 
@@ -307,8 +308,8 @@ def _set_embargo(task: str, column: str, until: datetime | None, database: Datab
     elif until is None and task in hidden.anonymous:
         report(f"info: names are still hidden; `registry reveal {task}` makes them public")
     if has_old_boards:
-        report("info: existing leaderboards are not public, because their ids can confirm guesses of hidden data; "
-               f"`registry compare {task}` makes new ones")
+        report("info: existing leaderboards cannot be published, because their ids can confirm guesses of hidden data; "
+               f"`registry compare {task}` makes new leaderboards")
     elif has_candidate:
         report("info: leaderboards whose settings name a candidate are not public; "
                f"`registry compare {task}` makes new ones")

@@ -285,7 +285,7 @@ def _plan_averages(connection: Connection, snapshot: Snapshot, metric: str | Non
         try:
             yield from plan_macro_studies(connection, contents.task, metric)
         except MismatchError as error:
-            report(f"info: {contents.task}: without averages over test sets: {error}")
+            report(f"info: task {contents.task!r} has no averages over test sets, because {error}")
 
 
 def plan_macro_studies(connection: Connection, task: str | None, metric: str | None) -> Sequence[PlannedStudy]:

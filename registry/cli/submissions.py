@@ -158,11 +158,11 @@ def _report_purge(purged: PurgeSummary, path: Path) -> None:
     report(f"{counted(purged.n_blanked, 'entry', 'entries')} of the log and of commands' parameters are blank; "
            "published log heads remain valid")
     for board in purged.boards:
-        report(f"info: {board}: shows {purged.name} until the next comparison")
+        report(f"info: the leaderboard {board!r} shows the team as {purged.name} until the next comparison")
     for place in purged.remaining:
         report(f"warning: a purged name is still in {place}, because others or the task use it, too")
-    report("info: copies still contain the team's data: backups, exported files, pages, the manifest and submitted "
-           "files")
+    report("info: only this registry was changed; delete the team's data also from backups, exported files, pages, the "
+           "manifest and submitted files")
     other_files = sorted(file.name for file in path.resolve().parent.glob("*.duckdb") if not file.samefile(path))
     if other_files:
         report(f"info: other databases in this folder may contain the team's data: {listed(other_files, 5)}")

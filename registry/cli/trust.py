@@ -121,7 +121,7 @@ def verify(
     if task is not None and ("/" in task or is_release(Path(task))):
         if results != "all" or head is not None:
             raise InputError("a release has no log, and all its results are recomputed; leave out --results and --head")
-        report(f"info: verifying the release in the folder {task}")
+        report(f"info: verifying the release in the folder {task!r}")
         verified = verify_release(Path(task), execution)
     else:
         verified = _verify_copy(find_database(db), task, results, execution, head)
@@ -160,7 +160,8 @@ def _verify_copy(registry: Database, task: str | None, results: str, execution: 
             # A private registry's log has hashes: if it is marked as public, the mark was forged, and is a fault.
             if is_public(connection) and not has_row(connection, "event WHERE hash <> '' AND action <> 'release'"):
                 verified = VerificationResult(verify_definitions(connection), [
-                    "a public file: its log is redacted, and some files behind its numbers are missing"])
+                    "this is a public file: its log is redacted, and it lacks some files from which its numbers were "
+                    "computed"])
                 verify_public(connection, execution, verified)
                 return verified
             verified = verify_registry(connection, Journal("verify", {}), task, results, execution, head)

@@ -10,7 +10,7 @@ table.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -81,14 +81,19 @@ def unpack(driver: Any) -> list[str]:
             without_texts[task] = None
     notes = []
     if without_texts:
-        notes.append(f"{ITEM_TEXT} has no rows of {listed(list(without_texts), _MAX_NAMES)}, because no texts were "
-                     "ingested; use item_output or item_score")
+        notes.append(f"the view {ITEM_TEXT} has no rows for {_name_tasks(without_texts)}, because no texts were "
+                     "ingested; use the view item_output or item_score")
     if without_gold:
-        notes.append(f"{ITEM_TEXT} has no rows of {listed(list(without_gold), _MAX_NAMES)}, because files of the gold "
+        notes.append(f"the view {ITEM_TEXT} has no rows for {_name_tasks(without_gold)}, because files of the gold "
                      "are not published")
     if n_absent:
-        notes.append(f"{ITEM_TEXT} lacks {counted(n_absent, 'run')}, because the submitted files are not published")
+        notes.append(f"the view {ITEM_TEXT} lacks {counted(n_absent, 'run')}, because the submitted files are not "
+                     "published")
     return notes
+
+
+def _name_tasks(tasks: Collection[str]) -> str:
+    return f"task{'s' * (len(tasks) > 1)} {listed(list(map(repr, tasks)), _MAX_NAMES)}"
 
 
 class _Files:

@@ -629,7 +629,8 @@ def _apply_settings(kind: str, folder: TaskFolder, request: Request, settings: M
 def _make_imported(kind: str, folder: TaskFolder, request: Request) -> QuickTask:
     options = [f"--as {kind}", *(reader_option(name, value) for name, value in request.options.items())]
     return QuickTask(folder, tuple(_make_preview(folder)), " ".join(options),
-                (f"results of {kind}: {counted(len(folder.tables['submit']), 'submission')}",))
+                (f"{counted(len(folder.tables['submit']), 'submission was', 'submissions were')} read from results of "
+                 f"{kind}",))
 
 
 def _make_preview(folder: TaskFolder) -> list[str]:

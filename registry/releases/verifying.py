@@ -258,8 +258,8 @@ def _are_equal(stored: Any, derived: Any) -> bool:
     return bool(np.array_equal(np.array(stored, dtype=np.float64), derived, equal_nan=True))
 
 
-_WITHHELD = ("p-values were not recomputed, because the gold and the statistics of items are withheld; adjusted "
-             "p-values, decisions and ranks were")
+_WITHHELD = ("p-values were not recomputed, because the gold and the items' statistics are withheld; adjusted "
+             "p-values, decisions and ranks were recomputed from the stored p-values")
 _COMPUTABLE = """
     SELECT comparison_id FROM comparison JOIN test_set USING (test_set_id)
     WHERE task_id = ? AND comparison_id NOT IN (
@@ -268,7 +268,8 @@ _COMPUTABLE = """
         WHERE starts_with(tested_statistics.digest, 'withheld'))
     ORDER BY ALL"""
 _PURGED = "boards with a purged team were not recomputed"
-_TOTALS = "scores were computed from totals; scores whose statistics do not add up were not recomputed"
+_TOTALS = ("scores were recomputed from stored totals; scores without totals, such as correlations, were not "
+           "recomputed")
 _STEP_DOWN = "adjusted p-values by max-t and min-p were not recomputed, because they need resamples"
 _OTHER_PROGRAM = ("README, page and descriptions were compared only with their checksums, because this program, "
                   f"{PROGRAM}, writes other ones")

@@ -96,7 +96,7 @@ def open_listener(host: str, port: int) -> socket.socket:
         listener = socket.socket(family, kind, number)
     except (OSError, UnicodeError) as error:
         reason = getattr(error, "strerror", error)
-        raise RegistryError(f"{host} is no address of this machine ({reason}); choose another --host") from None
+        raise RegistryError(f"{host!r} is not an address of this machine ({reason}); choose another --host") from None
     try:
         prepare_listener(listener, _UNREAD_MILLISECONDS)
         listener.bind(address)

@@ -74,27 +74,27 @@ def describe_hidden(connection: Connection) -> dict[str, str]:
     """Describe the data of each task that is not public now, as a phrase for users.
 
     Returns:
-        Phrases such as `names until 2026-12-01 12:00 UTC`, by task id. Tasks without hidden data are absent. For a
-        public file, the result is empty.
+        Phrases such as `names, which are not public until 2026-12-01 12:00 UTC`, by task id. Tasks without hidden data
+        are absent. For a public file, the result is empty.
     """
     if is_public(connection):
         return {}
     hidden, table = find_hidden(connection, now()), models.task
     descriptions = {}
     for row in connection.execute(select(table).order_by(table.c.task_id)).all():
-        parts = [f"{name} until {_format_time(until)}" for name, until in (
+        parts = [f"{name}, which are not public until {_format_time(until)}" for name, until in (
             ("names", row.anonymous_until if row.slug in hidden.anonymous else None),
             ("scores and ranks", hidden.blind.get(row.slug))) if until is not None]
         if json.loads(row.manifest).get("release", {}).get("gold") is False:
-            parts.append("gold")
+            parts.append("the gold, which is not public")
         if parts:
-            descriptions[row.slug] = ", ".join(parts)
+            descriptions[row.slug] = ", and ".join(parts)
     return descriptions
 
 
 def note_hidden(connection: Connection) -> list[str]:
     """Return a message for users about each task with data that is not public now."""
-    return [f"{slug}: not public: {description}; `--public` shows only public data"
+    return [f"task {slug!r}: this output may contain {description}; `--public` shows only public data"
             for slug, description in describe_hidden(connection).items()]
 
 

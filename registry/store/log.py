@@ -348,8 +348,8 @@ class Moment:
 
     @property
     def heading(self) -> str:
-        """Sentence above output about the past, such as `As it stood on 2026-11-22.`."""
-        return f"As it stood {self.time}."
+        """Sentence above output about the past, such as `This is the state of the registry on 2026-11-22.`."""
+        return f"This is the state of the registry {self.time}."
 
 
 def is_time(name: str) -> bool:

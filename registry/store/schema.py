@@ -150,9 +150,9 @@ def check(connection: Connection, path: Path) -> None:
     except (DBAPIError, NoResultFound, MultipleResultsFound):  # the two tables are missing, or not from this program
         raise InputError("a DuckDB database, but not a registry; name another file with --db", path=path) from None
     if revision != REVISION:
-        raise SchemaError(path, f"another version of this program made this registry: its schema is {revision}, but "
-                                f"evalregistry {__version__} has {REVISION}; create a new registry by `registry run "
-                                "MANIFEST` with another --db, or open this registry with that version")
+        raise SchemaError(path, f"another version of this program made this registry (its schema is {revision}, but "
+                                f"evalregistry {__version__} needs {REVISION}); open it with that version, or create a "
+                                "new registry by `registry run MANIFEST --db NEW.duckdb`")
 
 
 def create(connection: Connection) -> None:

@@ -512,8 +512,8 @@ def check_same_items(board: Board) -> Board:
         InputError: They are scored on different items.
     """
     if board.matrix.unequal:
-        raise InputError(f'{board.key.name}: systems are scored on different items (missing = "own"), which studies '
-                         "cannot compare; declare another policy for missing items")
+        raise InputError(f'{board.key.name}: studies need the same items for all systems, but the setting '
+                         'missing = "own" leaves out different items for each system; set missing = "drop"')
     return board
 
 

@@ -157,7 +157,7 @@ def test_two_files_of_one_name(applied):
     (("effects", "--margin", "nan"), ["margin: is nan; expected a finite number above 0"], 3),
     (("compare", "--unit", "word"), ["unit: is 'word'; expected 'item', 'cluster' or 'response'"], 3),
     (("submit", "small", "absent.tsv", "--system", "x"), ["absent.tsv: cannot read the file"], 3),
-    (("board", "--db", "elsewhere.duckdb"), ["elsewhere.duckdb: no registry here"], 3),
+    (("board", "--db", "elsewhere.duckdb"), ["elsewhere.duckdb: there is no registry here"], 3),
 ])
 def test_bad_arguments_are_refused(applied, command, says, exit_code):
     applied.refused(*says, command=command, exit_code=exit_code)

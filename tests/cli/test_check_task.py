@@ -26,7 +26,7 @@ def test_a_policy_that_the_metric_cannot_have(task, tmp_path):
     task.submission, task.significance = {"missing": "own"}, {"test": "rank-sum", "seed": 1}
     task.extra = '[[metric]]\nname = "LabelF"\n'
     refused(task, tmp_path, "small/test, LabelF: LabelF needs an answer of every system",
-            'missing = "own" leaves items out; set missing to another policy')
+            'the setting missing = "own" leaves out different items for each system; set missing = "drop"')
 
 
 def test_a_test_that_needs_the_same_items(task, tmp_path):

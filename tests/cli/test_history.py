@@ -109,7 +109,7 @@ def test_the_head_stands_for_the_whole_log(shown, registry):
     (after,) = registry("show", "--head", "--format", "json").json[0]["head of the log"]
     assert after["entry"] > before["entry"]
     assert after["hash"] != before["hash"]
-    note = "a truncated or rewritten log can be detected only by a log head that was published before"
+    note = "only a published log head can show that the log was truncated or rewritten"
     assert note in registry("verify", "--results", "none").stderr
     assert note not in registry("verify", "--results", "none", "--head", before["hash"]).stderr
 

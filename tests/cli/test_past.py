@@ -34,9 +34,9 @@ def test_every_board_of_the_past_is_printed_as_it_was_then_but_for_a_team_that_w
         for command, printed in step.printed.items():
             found = registry(*command, "--at", step.at, "--db", lived.db)
             assert unmarked(found.stdout) == forgotten(printed), (step.what, command)
-            assert "info: As it stood at 2" in found.stderr
-            assert ("As it stood" in found.stdout) == ("md" in command)
-            assert [line for line in found.stderr.splitlines() if "As it stood" not in line] == [
+            assert "info: This is the state of the registry at 2" in found.stderr
+            assert ("This is the state" in found.stdout) == ("md" in command)
+            assert [line for line in found.stderr.splitlines() if "This is the state" not in line] == [
                 "warning: then, labels/test: purged-1 was purged since the last comparison; run `registry "
                 "compare`"] * (step.what == "dogwood is purged")
 
@@ -62,10 +62,11 @@ def test_pages_averages_and_differences_are_of_the_past_too(lived, registry):
     registry("page", "labels", "-o", "now.html", "--db", lived.db)
     then, now = (Path(f"{name}.html").read_text() for name in ("then", "now"))
     of_then = then.partition('id="data">')[2].partition("</script>")[0]  # scripts and styles speak of trees
-    assert "<strong>As it stood at 2" in then
-    assert "As it stood" not in now
+    assert "<strong>This is the state of the registry at 2" in then
+    assert "This is the state" not in now
     assert ("birch" in then, "birch" in now, "tree" in of_then) == (True, False, False)
-    assert "As it stood" in registry("board", "--wide", "--at", corrected, "--format", "md", "--db", lived.db).stdout
+    assert "This is the state" in registry(
+        "board", "--wide", "--at", corrected, "--format", "md", "--db", lived.db).stdout
     (found, *_) = registry("diff", lived.steps[0].at, corrected, "--format", "json", "--db", lived.db).json
     assert "The gold was revised (version 1, then 2)." in found["reasons"]
     assert "New: cedar/one, cedar/two." in found["reasons"]
@@ -173,4 +174,4 @@ def test_what_a_purge_blanked_and_said_again_counts_from_when_it_was_said_first(
         found = registry("board", "--at", then[0]["signature"], "--format", "json", "--db", db)
         names = ("signature", "system", "team", "rank", "rank_low", "rank_high", "score")
         assert [[row[name] for name in names] for row in found.json] == [[row[name] for name in names] for row in then]
-        assert [line for line in found.stderr.splitlines() if "As it stood" not in line] == []
+        assert [line for line in found.stderr.splitlines() if "This is the state" not in line] == []

@@ -83,9 +83,10 @@ def test_regions_and_tests(ranking):
 def test_lists_of_different_size_are_warned_of(ranking):
     told = ranking("--grid", "2:6:1", "--ties", "random").stderr
     assert ("warning: cand/test: a comparison by precision alone is not fair, because the systems accept different "
-            "numbers of candidates at 2 of 5 cut-offs (Evert 2004), most at n = 6: a accepts 6, c 4") in told
+            "numbers of candidates at 2 of 5 cut-offs (Evert 2004); for example, at n = 6, a accepts 6 candidates and "
+            "c accepts 4; use --show curves to compare recall, too") in told
     told = ranking("--grid", "2:6:1", "--ties", "exclude").stderr  # c has four in first place and no others
-    assert "at 4 of 5 cut-offs (Evert 2004), most at n = 3: a accepts 3, c 0" in told
+    assert "at 4 of 5 cut-offs (Evert 2004); for example, at n = 3, a accepts 3 candidates and c accepts 0" in told
 
 
 def test_variation_over_the_parts(ranking):

@@ -40,7 +40,8 @@ def test_submissions_of_labels(registry, stance):
                   "set the submission's option fold_case = true"),
         "xgold": (GOLD, "gold", "has the gold's own answer for each of 60 items",
                   "check that the file is the output of a system"),
-        "zcopy": (COPIED, "copy", "has the same answers as sound/sound@1, another system", "")}
+        "zcopy": (COPIED, "copy", "has the same answers as sound/sound@1, which is another system",
+                  "check that this is the correct file")}
     stance.systems |= {name: labels for name, (labels, *_) in odd.items()}
     said_everywhere(registry, stance.write(), {name: told for name, (_, *told) in odd.items()})
 
@@ -80,7 +81,7 @@ def test_a_header_that_is_an_item_and_a_class_everywhere(registry, stance):
     manifest = stance.write()
     told = "its first line ('id', 'stance') looks like a header, but counts as an item"
     check = registry("check", manifest).stderr
-    remedy = 'set options = { header = true, item = "id", label = "stance" }, or remove the line'
+    remedy = 'if it is a header, set options = { header = true, item = "id", label = "stance" }, or remove the line'
     assert f"gold.tsv:1: {told}; {remedy}" in check
     assert check.count(told) == 3
     assert f"gold.tsv:1: {told}" in registry("run", manifest).stderr
@@ -213,7 +214,7 @@ def test_the_answers_of_another_system_that_came_later(registry, scored, stance)
     copy = stance.folder / "copy.tsv"
     copy.write_text("".join(f"{item}\t{label}\n" for item, label in reversed(COPIED.items())))
     told = registry("submit", "small", copy, "--system", "late").stderr
-    assert f"{copy}: has the same answers as sound/sound@1, another system" in told
+    assert f"{copy}: has the same answers as sound/sound@1, which is another system" in told
     assert "late: has the same answers as sound/sound@1" in registry("run", stance.write(), "--format", "table").stdout
     stance.systems["other"] = SOUND
     stance.extra = '[[submit]]\nfile = "systems/sound.tsv"\nsystem = "sound"\nwithdrawn = true'

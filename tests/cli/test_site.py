@@ -84,7 +84,7 @@ def test_what_is_not_compared_or_not_scored_is_said_and_the_rest_is_shown(regist
     assert "nothing has been compared" in registry("site", "other", "-o", "public", exit_code=4).stderr
     registry("submit", "small", task.folder / "dev.tsv", "--system", "new", "--test-set", "test")
     for command in (("site", "-o", "public"), ("page", "small", "-o", "page.html"), ("board", "small", "--wide")):
-        assert "small: without averages over test sets: " in registry(*command).stderr
+        assert "task 'small' has no averages over test sets, because " in registry(*command).stderr
     assert "have changed since the last comparison" in index_now(registry)
     (tmp_path / "public" / "tasks" / "other.html").write_text("of before")
-    assert "tasks/other.html: outdated" in registry("site", "-o", "public").stderr
+    assert "tasks/other.html: this page is outdated" in registry("site", "-o", "public").stderr

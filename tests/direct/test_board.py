@@ -54,12 +54,13 @@ def test_advice_names_options_that_help():
     with pytest.raises(InputError, match=r"the same, add options=\{'fold_case': True\}, otherwise add options="):
         package.evaluate(gold, {"a": lower})
     assert package.evaluate(gold, {"a": lower}, options={"fold_case": True}).scores == {"a": 1.0}
-    with pytest.raises(InputError, match=r"names of the gold, add options=\{'rename': \{'x': '\.\.\.'\}\}, otherwise"):
+    with pytest.raises(InputError, match=(
+            r"if 'x' means a label of the gold, add options=\{'rename': \{'x': 'GOLD LABEL'\}\}, otherwise")):
         package.evaluate(gold, {"a": ["x", "y"] * 10})
     renamed = package.evaluate(gold, {"a": ["x", "NOT"] * 10}, options={"rename": {"x": "OFF"}})
     assert renamed.scores == {"a": 1.0}
     (remark,) = package.evaluate(gold, {"a": lower[:9] + gold[9:]}).messages
-    assert remark.endswith("if these names mean the same, add options={'fold_case': True}")
+    assert remark.endswith("if upper and lower case mean the same, add options={'fold_case': True}")
 
 
 def test_a_figure_shows_the_board_s_intervals(tmp_path):

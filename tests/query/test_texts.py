@@ -60,10 +60,11 @@ def test_texts_of_translations(registry, translations):
 @pytest.mark.slow
 @pytest.mark.parametrize(("lacking", "runs", "info"), [
     ("SELECT source_digest FROM submission_source WHERE name LIKE '%ours.2.txt'", {"ours.1", "theirs.1"},
-     "item_text lacks 1 run, because the submitted files are not published"),
+     "the view item_text lacks 1 run, because the submitted files are not published"),
     ("SELECT source_digest FROM gold_source WHERE role = 'source'", set(),
-     "item_text has no rows of mt, because files of the gold are not published"),
-    ("SELECT digest FROM source", set(), "item_text has no rows of mt, because files of the gold are not published")])
+     "the view item_text has no rows for task 'mt', because files of the gold are not published"),
+    ("SELECT digest FROM source", set(),
+     "the view item_text has no rows for task 'mt', because files of the gold are not published")])
 def test_files_that_a_database_lacks_cause_an_info(registry, translations, lacking, runs, info):
     """As in a published database."""
     with duckdb.connect("registry.duckdb") as connection:
@@ -77,4 +78,4 @@ def test_files_that_a_database_lacks_cause_an_info(registry, translations, lacki
 def test_tasks_without_texts_are_named(registry, scored, task):
     scored(task)
     found = registry("query", "FROM item_text", "--format", "json")
-    assert (found.json, "item_text has no rows of small" in found.stderr) == ([], True)
+    assert (found.json, "item_text has no rows for task 'small'" in found.stderr) == ([], True)

@@ -168,7 +168,7 @@ def test_the_command_says_what_it_wrote(registry, scored, task):
     refused = registry("export", "small", "every-eval-ever", exit_code=3).stderr
     assert "name a new file or folder with --output" in refused
     assert "leave out --output" in registry("export", "small", "wmt", "-o", "x", exit_code=3).stderr
-    assert "every-eval-ever accepts --output; leave out --metric" in registry(
+    assert "the form 'every-eval-ever' accepts --output; leave out --metric" in registry(
         "export", "small", "every-eval-ever", "-o", "x", "--metric", "acc", exit_code=3).stderr
     assert "hub: written, 3 files" in registry(
         "export", "small", "huggingface", "-o", "hub", "--dataset", "acme/small", "--metric", "acc").stderr

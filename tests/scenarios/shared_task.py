@@ -34,7 +34,7 @@ def run(*arguments):
 
 def unmarked(printed):
     """What is printed of the past, without the line that says so."""
-    return re.sub(r"As it stood .*\n\n", "", printed)
+    return re.sub(r"This is the state of the registry .*\n\n", "", printed)
 
 
 def forgotten(printed):
@@ -54,7 +54,7 @@ def forgotten(printed):
 def _without(said):
     """What is said of all pairs, of those that are left without one system."""
     pairs = comb(round((1 + sqrt(1 + 8 * int(said[1]))) / 2) - 1, 2)
-    return f"In {'the one pair' if pairs == 1 else f'all {pairs} pairs'} without the purged team, "
+    return f"In {'the only pair' if pairs == 1 else f'all {pairs} pairs'} without the purged team, "
 
 
 def answers(wrong, gold=GOLD):

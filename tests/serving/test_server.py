@@ -88,7 +88,8 @@ def test_a_place_that_cannot_be_had_is_told_of(registry, scored, task):
             f"error: port {port} of 127.0.0.1 is in use by another program; choose another --port, or 0 for any free "
             "port\n")
     assert "192.0.2.1, port 0: " in registry("serve", "--host", "192.0.2.1", "--port", 0, exit_code=1).stderr
-    assert "is no address of this machine" in registry("serve", "--host", "no such", "--port", 0, exit_code=1).stderr
+    assert "'no such' is not an address of this machine" in registry(
+        "serve", "--host", "no such", "--port", 0, exit_code=1).stderr
     assert "is neither an origin, such as https://example.org, nor *" in registry(
         "serve", "--cors", "example.org", exit_code=2).stderr
     assert "no registry here" in registry("serve", "--db", "none.duckdb", "--port", 0, exit_code=3).stderr

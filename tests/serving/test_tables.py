@@ -115,7 +115,7 @@ def test_a_board_of_the_past(registry, scored, task, served):
     past = client.get("/api/tasks/small/boards/0/standings", params={"at": before[0]["signature"]})
     assert len(client.get("/api/tasks/small/boards/0/standings").json()) == 2
     assert past.json() == registry("board", "--at", before[0]["signature"], "--format", "json").json
-    assert "As it stood" in client.get("/tasks/small", params={"at": before[0]["signature"]}).text
+    assert "This is the state of the registry" in client.get("/tasks/small", params={"at": before[0]["signature"]}).text
 
 
 def test_csv_is_inert(scored, task, served):

@@ -114,9 +114,9 @@ def test_creating_twice_changes_nothing(database):
 def test_a_registry_of_another_revision_is_refused(database, registry, revision):
     set_revision(database, revision)
     before = database.path.read_bytes()
-    said = (f"another version of this program made this registry: its schema is {revision}, but evalregistry "
-            f"[0-9.a-z]+ has {schema.REVISION}; create a new registry by `registry run MANIFEST` with another --db, "
-            "or open this registry with that version")
+    said = (f"another version of this program made this registry \\(its schema is {revision}, but evalregistry "
+            f"[0-9.a-z]+ needs {schema.REVISION}\\); open it with that version, or create a new registry by `registry "
+            "run MANIFEST --db NEW.duckdb`")
     for enter in (database.reading, database.writing, database.querying):
         with pytest.raises(SchemaError, match=said), enter():
             pass

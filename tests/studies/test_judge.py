@@ -75,8 +75,8 @@ def test_scores_intervals_and_pairs_are_those_of_ppi_python(judged, registry):
 def test_the_board_tests_differences_with_slopes_of_their_own(judged, registry):
     """The numbers are ppi-python's, also where the judge is a constant above people, which is told of."""
     path = judged(significance='test = "prediction-powered(variant=normal)"', bias=0.2)
-    assert "in the one pair, the judge favours one of the two systems" in registry("run", path).stderr
-    assert "the one pair, the judge favours one" in registry("board", "t", "--format", "table").stdout
+    assert "in the only pair, the judge favours one of the two systems" in registry("run", path).stderr
+    assert "the only pair, the judge favours one" in registry("board", "t", "--format", "table").stdout
     (pair,) = registry("pairs", "t", "--format", "json").json
     difference, low, high, p, *_ = PPI["aspen less birch"]
     assert [pair[key] for key in ("difference", "ci_low", "ci_high", "p_value", "p_adjusted")] == [
@@ -197,7 +197,7 @@ def test_a_judge_whose_errors_nobody_saw_is_told_of_before_the_work_at_the_pair_
     of_judge = {system: [round(value, 2) for value in of] for system, of in scores()[1].items()}
     at_pair = str(Message("few-judge-errors", {"pairs": 1, "of_pairs": 1}))
     of_systems = str(Message("few-judge-errors-systems", {"systems": "birch, aspen"}))
-    assert at_pair.startswith("in the one pair, p-values may be too small")
+    assert at_pair.startswith("in the only pair, p-values may be too small")
     path = judged(looked=range(15), human=of_judge, metric=['name = "JudgedMean"\noptions.slope = 1.0'],
                   significance='test = "prediction-powered"')
     assert at_pair in registry("run", path).stderr

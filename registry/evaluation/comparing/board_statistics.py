@@ -89,7 +89,7 @@ def load_board(connection: Connection, key: BoardKey, request: Request, max_byte
     unequal = not stored.present[items].all()  # some members lack items that others have
     if metric.family in ("confusion", "pair") and unequal:
         raise InputError(f"{key.name}: {metric.name} needs an answer of every system to every item, but "
-                         'missing = "own" leaves items out; set missing to another policy')
+                         'the setting missing = "own" leaves out different items for each system; set missing = "drop"')
     units, strata = _load_groups(connection, key, settings, first_item + items)
     labels: LabelNumbers | None = None
     examples: Sequence[Floats] = stored

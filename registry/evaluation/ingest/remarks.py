@@ -109,7 +109,8 @@ def find_remarks(items: Sequence[Item], joined: JoinedColumns, reader: Reader, d
         examples = list(ignored[:_EXAMPLES])
         yield Remark("unknown", Message("ignored-items", {"items": len(ignored), "examples": examples}))
     if differing:
-        yield Remark("text", Message("other-tokens", {"items": differing}))
+        yield Remark("text", Message("other-tokens", {"items": differing}),
+                     "check that the file has the gold's tokens in the same order")
     if (header := find_header(answers, reader)) is not None:
         yield _describe_header(header, header.value, reader)
     if (ranks := _find_contradicted_ranks(document, reader)) is not None:
@@ -146,7 +147,7 @@ def describe_copy(other: str) -> Remark:
     Args:
         other: Name of the other system's submission.
     """
-    return Remark("copy", Message("copied-answers", {"other": other}))
+    return Remark("copy", Message("copied-answers", {"other": other}), "check that this is the correct file")
 
 
 def _find_tokenized_text(items: Sequence[Item], answers: JoinedColumns) -> Message | None:
@@ -209,7 +210,7 @@ def suggest_header_options(first: Item | Answer, reader: Reader) -> str:
 
 def _describe_header(first: Item | Answer, label: str, reader: Reader) -> Remark:
     return Remark("header", Message("header-as-item", {"key": first.key, "label": label}),
-                  f"set {suggest_header_options(first, reader)}, or remove the line", first.line)
+                  f"if it is a header, set {suggest_header_options(first, reader)}, or remove the line", first.line)
 
 
 def _get_label(entry: Item | Answer) -> str:
@@ -393,16 +394,17 @@ class _StrangeNames:
     @property
     def advice(self) -> str:
         """Advice on options that accept or rename the unknown labels or types."""
-        likely = self.likely or {next(iter(self.strange)): "..."}
+        likely = self.likely or {next(iter(self.strange)): f"GOLD {self.reader.named.upper()}"}
         renamed = {old: new for old, new in likely.items() if old.casefold() != new.casefold()}
         pairs = [f"{_format_toml_key(old)} = {canonical_json(new)}" for old, new in renamed.items()][:_RENAMED]
         fold = "fold_case = true" * (len(renamed) < len(likely))
         if not renamed:
-            advice = f"if these names mean the same, set the submission's option {fold}"
+            advice = f"if upper and lower case mean the same, set the submission's option {fold}"
         else:
             options = f"options {fold} and" if fold else "option"
-            advice = (f"if these names mean names of the gold, set the submission's {options} "
-                      f"rename = {{ {', '.join(pairs)} }}")
+            kind = self.reader.named
+            subject = f"these {kind}s mean {kind}s" if len(likely) > 1 else f"{next(iter(likely))!r} means a {kind}"
+            advice = f"if {subject} of the gold, set the submission's {options} rename = {{ {', '.join(pairs)} }}"
         return advice + (', otherwise set unknown = "accept", and they count as wrong' if self.are_all else "")
 
     @cached_property

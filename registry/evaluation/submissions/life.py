@@ -100,8 +100,10 @@ def amend(connection: Connection, journal: Journal, submissions: Sequence[Select
             journal.event(connection, "submission-changed", submission.name, **changed, reason=reason)
             amendment.changed.append(submission.name)
     members_after = catalog.current_names(connection, task.slug)
-    amendment.notes.extend(f"{name} takes part now" for name in sorted(members_after - members_before))
-    amendment.notes.extend(f"{name} no longer takes part" for name in sorted(members_before - members_after))
+    amendment.notes.extend(f"the next comparison will add {name} to the leaderboard"
+                           for name in sorted(members_after - members_before))
+    amendment.notes.extend(f"the next comparison will remove {name} from the leaderboard"
+                           for name in sorted(members_before - members_after))
     return amendment
 
 

@@ -150,9 +150,9 @@ def _verify_log(connection: Connection, head: str | None, result: VerificationRe
         result.notes += describe_purges(connection)
     result.counts["entry of the log"] += _count_rows(connection, "event")
     if head is None:
-        result.notes.append("a truncated or rewritten log can be detected only by a log head that was published "
-                              "before; print it by `registry show --head`, and check it by `registry verify --head "
-                              "HASH`")
+        result.notes.append("only a published log head can show that the log was truncated or rewritten; publish the "
+                            "hash that `registry show --head` prints, and check it later by `registry verify --head "
+                            "HASH`")
 
 
 def _verify_scores(connection: Connection, journal: Journal, tasks: Sequence[TaskRow], execution: Execution,

@@ -137,8 +137,9 @@ class PairTest(Value):
         if matrix.family == "pair" and matrix.runs is not None:
             return 'correlations do not support random runs, because they cannot be averaged; set runs = "fixed"'
         if matrix.unequal and not self.takes_unequal:
-            return (f"{self.name} needs the same items for all systems, but missing = \"own\" leaves items out; use "
-                    "--test rank-sum or --test two-sample-t, or set missing to another policy")
+            return (f'{self.name} needs the same items for all systems, but the setting missing = "own" leaves '
+                    'out different items for each system; use --test rank-sum or --test two-sample-t, or set '
+                    'missing = "drop"')
         if reason := self.own_refusal(matrix):
             return reason
         if self.families is not None and matrix.family not in (None, *self.families):

@@ -56,7 +56,7 @@ def test_options_of_draws_that_had_no_effect_are_told(many, registry, scored, mo
     monkeypatch.setattr(provenance, "code", lambda: provenance.Code("1", None, None))  # no uncommitted changes
     scored(many)
     told = registry("compare", *options).stderr
-    info = f"info: {unused} had no effect, because no result was simulated\n"
+    info = f"info: {unused} had no effect, because no result required resampling\n"
     assert (info in told) if unused else ("info:" not in told)
     assert "info:" not in registry("compare", *options).stderr  # nothing is made
 

@@ -118,10 +118,10 @@ def test_boards_of_other_systems_share_a_family(two, registry):
     assert opened["p_adjusted"] == pytest.approx(total / 501)  # no draw of one pair is as extreme
     assert closed["p_adjusted"] == pytest.approx(total / 6 / 501)  # nor of six, of which each draw has the largest
     told = registry("compare", "--resamples", 100)
-    too_few = ("no difference can be significant, because no p-value of 100 resamples is small enough; set resamples "
-               "to 139 or more")  # 1 / 140 is a seventh of 0.05
+    too_few = ("no difference can be significant, because the smallest possible p-value with 100 resamples is too "
+               "large; set resamples to 139 or more")  # 1 / 140 is a seventh of 0.05
     assert f"warning: small/test, open, acc: {too_few}" in told.stderr
-    assert told.stderr.count("no p-value of 100 resamples") == 1  # six sevenths need 23
+    assert told.stderr.count("p-value with 100 resamples") == 1  # six sevenths need 23
     assert " ".join(registry("board", "--format", "table").stdout.split()).count(f"N{too_few[1:]}") == 1
     registry("purge", "small", "zed", "--reason", "asked by mail")
     assert "no faults" in registry("verify").stderr

@@ -55,7 +55,7 @@ def test_one_more_system_plans_its_own_pairs(task, registry, scored):
 def test_quiet_silences_the_plan_and_no_warning(formula, registry):
     told = registry("run", formula(resamples=100), "--quiet").stderr
     assert "plan: " not in told
-    assert "warning: small/test, acc: no difference can be significant, because no p-value of 100 resamples is" in told
+    assert "warning: small/test, acc: no difference can be significant, because the smallest possible p-value" in told
 
 
 def test_fallbacks_to_draws_are_announced_with_their_reason(compare):
@@ -72,8 +72,8 @@ def test_a_dry_run_plans_too(formula, registry):
 def test_too_few_draws_are_told_before_and_on_the_board(compare, registry, correction, draws, hopeless):
     """6 pairs at 0.05 need 6 / 0.05 - 1 = 119 draws."""
     told = compare("--resamples", draws, "--correction", correction, "--alpha", 0.05)
-    sentence = (f"o difference can be significant, because no p-value of {draws} resamples is small enough; set "
-                "resamples to 119 or more")
+    sentence = (f"o difference can be significant, because the smallest possible p-value with {draws} resamples is too "
+                "large; set resamples to 119 or more")
     assert (sentence in told) == hopeless
     board = " ".join(registry("board", "--format", "table").stdout.split())
     assert (" ".join(sentence.split()) in board) == hopeless
@@ -87,7 +87,7 @@ def test_resolve_counts_as_draws(compare):
 
 def test_joint_draws_are_too_few_for_a_small_level(compare):
     told = compare("--resamples", 100, "--correction", "max-t", "--alpha", 0.005)
-    assert "no p-value of 100 resamples is small enough" in told
+    assert "the smallest possible p-value with 100 resamples is too large" in told
     assert "set resamples to 199 or more" in told
 
 
@@ -104,7 +104,7 @@ def test_a_bound_on_memory_that_cannot_be_kept_is_told_before(compare):
 def test_check_plans_as_run_does(formula, registry):
     told = registry("check", formula(resamples=100)).stderr
     assert "plan: 1 board of 4 systems, 6 pairs: all simulated with 100 resamples" in told
-    assert "no p-value of 100 resamples is small enough" in told
+    assert "the smallest possible p-value with 100 resamples is too large" in told
     assert "can be significant" not in registry("check", formula(resamples=119)).stderr
     assert "plan" not in registry("check", formula(resamples=119), "--quiet").stderr
 
@@ -141,7 +141,7 @@ def test_auto_is_hopeless_only_beyond_its_bound(formula, registry):
     within, beyond = (registry("check", formula(resamples="auto", alpha=2**-20, **more)).stderr
                       for more in ({}, {"resolve": 1_000_000}))
     assert "can be significant" not in within
-    assert "no p-value of 1,000,000 resamples is small enough" in beyond
+    assert "the smallest possible p-value with 1,000,000 resamples is too large" in beyond
     assert f"set resamples to {6 * 2**20 - 1:,} or more" in beyond
 
 

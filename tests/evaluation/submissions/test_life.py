@@ -62,7 +62,7 @@ def test_the_latest_declaration_counts_and_an_unchanged_manifest_is_none(task, r
     scored(task)
     name = "small/test/b/b"
     told = registry("withdraw", name, "--reason", "asked by mail").stderr
-    assert f"{name}@1 no longer takes part" in told
+    assert f"the next comparison will remove {name}@1 from the leaderboard" in told
     assert "next: `registry score small` and `registry compare small` update the leaderboards" in told
     shown = registry("board", "--format", "json")
     assert "b/b@1" in {row["submission"] for row in shown.json}, "boards change when they are compared"

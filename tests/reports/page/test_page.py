@@ -201,7 +201,7 @@ def test_what_is_in_the_way_of_a_page_is_named_and_stays(registry, scored, task,
     scored(task)
     (tmp_path / "folder").mkdir()
     outcome = registry("page", "small", "-o", "folder", exit_code=1)
-    assert outcome.stderr.strip() == "error: folder: cannot write the file: Is a directory"
+    assert outcome.stderr.strip() == "error: folder: this is a folder; name a file"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "registry.duckdb", "task"]
 
 

@@ -30,4 +30,4 @@ def test_one_sided_tests_are_doubted_with_fewer_skewed_differences_than_two_side
     both = matrices((stats.expon, 300), (stats.norm, 300))
     assert not warn_by_set(both, "ab", lambda of: misuses(Permutation(), of))
     (said,) = warn_by_set(both, "ab", lambda of: one_sided_misuses(Permutation(), of))
-    assert str(said).startswith("a: in the one pair, the one-sided p-value may be wrong")
+    assert str(said).startswith("a: in the only pair, the one-sided p-value may be wrong")
