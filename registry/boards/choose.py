@@ -142,18 +142,6 @@ def select_pairs(boards: Sequence[Leaderboard], system: str | None = None, top: 
     return selected
 
 
-def select_test_set(boards: Sequence[Leaderboard], test_set: str | None) -> list[Leaderboard]:
-    """Return the leaderboards of one test set; None selects all.
-
-    Raises:
-        UnknownNameError: No leaderboard has this test set.
-    """
-    selected = [board for board in boards if test_set in (None, board.test_set)]
-    if not selected and test_set is not None:
-        raise UnknownNameError("test set", test_set, sorted({board.test_set for board in boards}))
-    return selected
-
-
 def find_pair_boards(boards: Sequence[Leaderboard], a: str, b: str) -> list[Leaderboard]:
     """Return the leaderboards that compare two systems, reduced to these systems.
 

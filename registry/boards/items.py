@@ -276,7 +276,7 @@ def list_disputed_items(connection: Connection, task: TaskRow, limit: int, test_
         task=task.slug, metric=catalog.primary_metric(connection, task.task_id).alias, limit=limit, test_set=test_set)
 
 
-def list_hard_items(connection: Connection, task: TaskRow, limit: int) -> Rows:
+def list_hard_items(connection: Connection, task: TaskRow, limit: int, test_set: str | None = None) -> Rows:
     """Return the items with the worst mean score by the primary metric.
 
     Raises:
@@ -287,11 +287,12 @@ def list_hard_items(connection: Connection, task: TaskRow, limit: int) -> Rows:
     direction = "ASC" if metric.better == "higher" else "DESC"
     return select_rows(connection, f"""
         SELECT task, test_set, item, metric, mean, sd, worst, best, runs FROM item_difficulty
-        WHERE task = :task AND metric = :metric ORDER BY mean {direction}, item_id LIMIT :limit""",  # noqa: S608
-        task=task.slug, metric=metric.alias, limit=limit)
+        WHERE task = :task AND metric = :metric AND (:test_set IS NULL OR test_set = :test_set)
+        ORDER BY mean {direction}, item_id LIMIT :limit""",  # noqa: S608
+        task=task.slug, metric=metric.alias, limit=limit, test_set=test_set)
 
 
-def list_suspect_items(connection: Connection, task: TaskRow, limit: int) -> Rows:
+def list_suspect_items(connection: Connection, task: TaskRow, limit: int, test_set: str | None = None) -> Rows:
     """Return items whose gold may be wrong, because all submissions contradict it.
 
     The items on which most submissions agree on another answer come first.
@@ -306,7 +307,8 @@ def list_suspect_items(connection: Connection, task: TaskRow, limit: int) -> Row
                             f"`registry items {task.slug} hard` lists the items with the worst scores")
     return select_rows(connection, """
         SELECT task, test_set, item, missed, spurious, instead, support, runs FROM suspect_item
-        WHERE task = :task ORDER BY support DESC, item_id LIMIT :limit""", task=task.slug, limit=limit)
+        WHERE task = :task AND (:test_set IS NULL OR test_set = :test_set)
+        ORDER BY support DESC, item_id LIMIT :limit""", task=task.slug, limit=limit, test_set=test_set)
 
 
 def require_items(connection: Connection, task: TaskRow) -> None:

@@ -108,22 +108,26 @@ class Snapshot:
         """The leaderboards of all tasks in one list."""
         return [board for task in self.tasks for board in task.boards]
 
-    def select_facet(self, facet: str | None, *, whole: bool = False) -> Snapshot:
-        """Return a copy with the leaderboards of one facet, or of whole test sets only.
+    def select(self, test_set: str | None = None, facet: str | None = None, *, whole: bool = False) -> Snapshot:
+        """Return a copy with the leaderboards of one test set or facet, or of whole test sets only.
 
         Args:
+            test_set: The test set; None for all.
             facet: The facet, such as `genre=news`; None for all.
             whole: True to select leaderboards of whole test sets.
 
         Raises:
-            UnknownNameError: No leaderboard has this facet.
+            UnknownNameError: No leaderboard has this test set or facet.
         """
-        facets = {board.facet for board in self.boards} - {None}
+        names = {board.test_set for board in self.boards}
+        if test_set is not None and test_set not in names:
+            raise UnknownNameError("test set", test_set, sorted(names))
+        facets = {board.facet for board in self.boards if test_set in (None, board.test_set)} - {None}
         if facet is not None and facet not in facets:
             raise UnknownNameError("facet", facet, sorted(filter(None, facets)))
-        if facet is None and not whole:
-            return self
-        tasks = (replace(task, boards=[board for board in task.boards if board.facet == facet]) for task in self.tasks)
+        has_every_facet = facet is None and not whole
+        tasks = (replace(task, boards=[board for board in task.boards if test_set in (None, board.test_set)
+                                       and (has_every_facet or board.facet == facet)]) for task in self.tasks)
         return replace(self, tasks=tuple(task for task in tasks if task.boards))
 
     def with_averages(self, averages: Sequence[MacroBoard]) -> Snapshot:

@@ -18,13 +18,14 @@ from registry.cli.options import (
     OutputFormat,
     Public,
     Task,
+    TestSet,
     find_database,
     find_private_database,
     parse_named_values,
     parse_size,
 )
 from registry.cli.settings import choose_database_path
-from registry.errors import InputError
+from registry.errors import InputError, UnknownNameError
 from registry.families import FAMILIES
 
 if TYPE_CHECKING:
@@ -164,6 +165,7 @@ def items(
     item: Annotated[str | None, typer.Argument(metavar="ID", help="The id of the item to show.",
                                               autocompletion=completion.items)] = None,
     limit: Annotated[int, typer.Option("--limit", min=1, help="How many items to list.")] = 20,
+    test_set: TestSet = None,
     db: Db = None, public: Public = False, format_: OutputFormat = None,
 ) -> None:
     """List notable items, or show all answers to one item.
@@ -182,10 +184,14 @@ def items(
              "suspect": board_items.list_suspect_items}
     with find_private_database(db, public=public).reading() as connection:
         (row,) = catalog.tasks(connection, task)
+        names = [str(declared.name) for declared in catalog.test_sets(connection, row.task_id)]
+        if test_set is not None and test_set not in names:
+            raise UnknownNameError(f"test set of {task}", test_set, names)
         if item is not None:
-            tables = [make_item_table(view) for view in board_items.load_item_views(connection, row, item)]
+            tables = [make_item_table(view) for view in board_items.load_item_views(connection, row, item)
+                      if test_set in (None, view.test_set)]
         else:
-            tables = [make_item_list(lists[which](connection, row, limit))]
+            tables = [make_item_list(lists[which](connection, row, limit, test_set))]
     print_tables(tables, format_)
 
 

@@ -24,6 +24,7 @@ from registry.cli.options import (
     Quiet,
     Root,
     Task,
+    TestSet,
     Wait,
     Workers,
     check_option,
@@ -32,7 +33,7 @@ from registry.cli.options import (
     find_public_database,
     make_execution,
 )
-from registry.cli.results import FacetChoice, Ranks, add_averages, check_facet_choice, load_boards
+from registry.cli.results import EVERY_BOARD, BoardChoice, Ranks, add_averages, check_board_choice, load_boards
 from registry.errors import InputError, MismatchError, counted
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def page(
     items: Items = 0,
     ranks: Annotated[Ranks | None, typer.Option("--ranks", case_sensitive=False, help=(
         "How ranks are computed (see `registry board --help`). Default: the manifest's ranks."))] = None,
-    facet: BoardFacet = None, no_facets: NoFacets = False,
+    test_set: TestSet = None, facet: BoardFacet = None, no_facets: NoFacets = False,
     at: At = None, db: Db = None, private: Private = False,
 ) -> None:
     """Write the leaderboards of a task as an HTML file.
@@ -73,7 +74,7 @@ def page(
     database = find_public_database(db, at, private=private)
     with database.reading() as connection:
         snapshot = _load_contents(connection, task, items, ranks, database.moment,
-                                  check_facet_choice(facet, no_facets=no_facets))
+                                  check_board_choice(test_set, facet, no_facets=no_facets))
     (contents,) = add_averages(snapshot, database).tasks
     replace_file(output, format_page(contents))
     report(f"{output}: written")
@@ -170,12 +171,12 @@ def _load_site(connection: Connection, names: Sequence[str], items: int) -> tupl
 
 
 def _load_contents(connection: Connection, task: str | Sequence[str], items: int, ranks: Ranks | None = None,
-                   moment: Moment | None = None, facets: FacetChoice | None = None) -> Snapshot:
+                   moment: Moment | None = None, choice: BoardChoice = EVERY_BOARD) -> Snapshot:
     from registry.boards.load import PAGE_PAIRS
     from registry.boards.snapshot import add_details
 
     snapshot = load_boards(connection, task, ranks=ranks, items=items, averages=True, pairs=PAGE_PAIRS,
-                           about=f"{task}: ", moment=moment, facets=facets)
+                           about=f"{task}: ", moment=moment, choice=choice)
     return add_details(connection, snapshot, items, moment)
 
 

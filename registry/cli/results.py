@@ -62,27 +62,32 @@ StateArgument = Annotated[str | None, typer.Argument(metavar="STATE", help=(
     "A database file, a date, a time with its zone, or the id at the end of a signature."))]
 
 
-class FacetChoice(NamedTuple):
-    """Options `--facet` and `--no-facets`, which select leaderboards.
+class BoardChoice(NamedTuple):
+    """Options `--test-set`, `--facet` and `--no-facets`, which select leaderboards.
 
     Attributes:
+        test_set: The test set; None: all.
         facet: The facet, such as `genre=news`; None: all.
-        has_none: True to select leaderboards of whole test sets.
+        has_no_facet: True to select leaderboards of whole test sets.
     """
 
+    test_set: str | None = None
     facet: str | None = None
-    has_none: bool = False
+    has_no_facet: bool = False
 
 
-def check_facet_choice(facet: str | None, *, no_facets: bool) -> FacetChoice:
-    """Return the values of `--facet` and `--no-facets`.
+EVERY_BOARD = BoardChoice()
+
+
+def check_board_choice(test_set: str | None, facet: str | None, *, no_facets: bool) -> BoardChoice:
+    """Return the values of `--test-set`, `--facet` and `--no-facets`.
 
     Raises:
-        InputError: Both options are given.
+        InputError: Both `--facet` and `--no-facets` are given.
     """
     if facet is not None and no_facets:
         raise InputError("--facet and --no-facets cannot be combined; remove one")
-    return FacetChoice(facet, no_facets)
+    return BoardChoice(test_set, facet, no_facets)
 
 
 def board(
@@ -93,7 +98,7 @@ def board(
         "ranks). Default: the manifest's ranks."))] = None,
     wide: Annotated[bool, typer.Option("--wide", help=(
         "One row per system with its scores by all metrics, test sets and facets, and their averages."))] = False,
-    facet: BoardFacet = None, no_facets: NoFacets = False, all_notes: AllNotes = False,
+    test_set: TestSet = None, facet: BoardFacet = None, no_facets: NoFacets = False, all_notes: AllNotes = False,
     methods: Annotated[bool, typer.Option("--methods", help=(
         "Print a paragraph for a paper that describes how each leaderboard was computed, with its references (formats: "
         "table, md, latex, json)."))] = False,
@@ -114,7 +119,8 @@ def board(
     with database.reading() as connection:
         try:
             snapshot = load_boards(connection, task, metric, ranks, averages=wide, pairs=BOARD_PAIRS,
-                                   moment=database.moment, facets=check_facet_choice(facet, no_facets=no_facets))
+                                   moment=database.moment,
+                                   choice=check_board_choice(test_set, facet, no_facets=no_facets))
         except HiddenError as hidden:
             if not (visible := load_ladders(connection, task)):  # the manifest may show some facts of hidden boards
                 raise
@@ -144,7 +150,7 @@ def pairs(
         "Only the first N selected pairs of every leaderboard."))] = None,
     wide: Annotated[bool, typer.Option("--wide", help=(
         "The pairs of the averages over test sets that `registry board --wide` prints."))] = False,
-    facet: BoardFacet = None, no_facets: NoFacets = False, all_notes: AllNotes = False,
+    test_set: TestSet = None, facet: BoardFacet = None, no_facets: NoFacets = False, all_notes: AllNotes = False,
     at: At = None, db: Db = None, public: Public = False, format_: OutputFormat = None,
 ) -> None:
     """Print pairs of systems with their p-values.
@@ -156,9 +162,9 @@ def pairs(
     from registry.reports.boards import make_macro_pair_table
 
     selection = (system, top, neighbours, limit)
-    if wide and (any(value is not None for value in (*selection, facet)) or no_facets):
+    if wide and (any(value is not None for value in (*selection, test_set, facet)) or no_facets):
         raise InputError("--wide prints the pairs of averages; leave out --system, --top, --neighbours, --limit, "
-                         "--facet and --no-facets")
+                         "--test-set, --facet and --no-facets")
     database = find_private_database(db, at, public=public)
     if wide:
         with database.reading() as connection:
@@ -170,7 +176,7 @@ def pairs(
         return
     with database.reading() as connection:
         snapshot = load_boards(connection, task, metric, "range", moment=database.moment,
-                               facets=check_facet_choice(facet, no_facets=no_facets))
+                               choice=check_board_choice(test_set, facet, no_facets=no_facets))
     boards = select_pairs(_select_signature(snapshot, database.moment), *selection)
     if (n := sum(len(board.decisions) for board in boards)) > _MAX_PAIRS:
         raise InputError(f"{n:,} pairs are too many to print; select some by --system, --top, --neighbours or --limit, "
@@ -192,16 +198,16 @@ def compare_pair(
     The command also prints on how many items the systems differ, which true difference the test set detects with 80 %
     power, and a sentence for a paper. P-values are corrected for all pairs of the leaderboard.
     """
-    from registry.boards.choose import find_pair_boards, select_test_set
+    from registry.boards.choose import find_pair_boards
     from registry.boards.pairs import add_details
     from registry.reports.boards import make_pair_table
     from registry.store import catalog
 
     database = find_private_database(db, at, public=public)
     with database.reading() as connection:
-        snapshot = load_boards(connection, task, metric, "range", moment=database.moment)
+        snapshot = load_boards(connection, task, metric, "range", moment=database.moment, choice=BoardChoice(test_set))
         rows = {row.slug: row for row in catalog.tasks(connection)}
-        boards = select_test_set(_select_signature(snapshot, database.moment), test_set)
+        boards = _select_signature(snapshot, database.moment)
         boards = [add_details(connection, rows[board.task], board) for board in
                   find_pair_boards(boards, system_a, system_b)]
     if choose_format(format_) in ("table", "md", "latex"):
@@ -213,7 +219,7 @@ def compare_pair(
 def load_boards(connection: Connection, task: str | Sequence[str] | None, metric: str | None = None,
                 ranks: Ranks | None = None, *, items: int = 0, averages: bool = False,
                 pairs: Sequence[str] | None = None, about: str = "", moment: Moment | None = None,
-                facets: FacetChoice | None = None) -> Snapshot:
+                choice: BoardChoice = EVERY_BOARD) -> Snapshot:
     """Load the leaderboards for a command, and print warnings about outdated results.
 
     Args:
@@ -226,11 +232,11 @@ def load_boards(connection: Connection, task: str | Sequence[str] | None, metric
         pairs: The columns of pairs to load; None: all.
         about: The beginning of the error if there are no leaderboards.
         moment: The past date of the connection; None: the present.
-        facets: The leaderboards to select; None: all.
+        choice: The leaderboards to select.
 
     Raises:
         MismatchError: There are no leaderboards.
-        UnknownNameError: No leaderboard has the requested facet.
+        UnknownNameError: No leaderboard has the requested test set or facet.
     """
     from registry.boards.load import ALL_PAIRS, explain_no_boards
     from registry.boards.snapshot import load_snapshot
@@ -239,13 +245,12 @@ def load_boards(connection: Connection, task: str | Sequence[str] | None, metric
     if not snapshot.boards:
         reason = explain_no_boards(connection, task if isinstance(task, str) else None)
         raise MismatchError(f"{about}{reason}")
-    if facets is not None:
-        snapshot = snapshot.select_facet(facets.facet, whole=facets.has_none)
+    snapshot = snapshot.select(choice.test_set, choice.facet, whole=choice.has_no_facet)
     if moment is not None:
         report(f"info: {moment.heading}")
         snapshot = snapshot.past(moment)
     report_all(snapshot.warnings, "warning")
-    if not averages or (facets is not None and facets.facet is not None):  # averages have all items
+    if not averages or choice.test_set is not None or choice.facet is not None:  # averages have all items
         return snapshot
     return replace(snapshot, asked=tuple(_plan_averages(connection, snapshot, metric)))
 

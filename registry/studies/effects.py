@@ -47,7 +47,7 @@ class _AllBoardsStudy(BoardStudy):
     """
 
     task: ClassVar = "all"
-    choice: ClassVar = ("metric",)
+    choice: ClassVar = ("metric", "test_set")
     every_metric: ClassVar = True
     every_facet: ClassVar = True
     supports_responses: ClassVar = False

@@ -88,7 +88,7 @@ def test_better_in_every_facet_takes_the_largest_p_value(board, registry):
 
 def test_one_pair_reads_as_sentences(board, registry):
     board()
-    options = ("--attribute", "domain", "--system", "aspen", "--system", "birch")
+    options = ("--attribute", "domain", "--system", "birch", "--system", "aspen")
     (row,) = [row for row in study(registry, *options) if row["value"] == "news"]
     text = " ".join(registry("study", "facets", "t", *options, "--format", "table").stdout.split())
     assert (f"In domain=news, birch is {row['in_facet']:.4f} ahead of aspen, elsewhere "
@@ -101,7 +101,7 @@ def test_one_pair_reads_as_sentences(board, registry):
 def test_one_pair_needs_a_smaller_critical_value_than_three(board, registry):
     board()
     widths = []
-    for options in ((), ("--system", "aspen", "--system", "birch")):
+    for options in ((), ("--system", "birch", "--system", "aspen")):
         (row,) = [row for row in study(registry, "--attribute", "domain", *options)
                   if (row["system_a"], row["system_b"], row["value"]) == ("birch", "aspen", "news")]
         widths.append(row["high"] - row["low"])
