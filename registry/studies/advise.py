@@ -149,8 +149,8 @@ def list_preferred(matrix: Matrix, unit: str | None = None) -> tuple[PairTest, .
     """Return the significance tests that suit the data, in order of preference.
 
     The study recommends the first test in the list that is valid. Usually the permutation test comes first: it assumes
-    no population, and its p-values are exact for ratios of sums. The bootstrap comes first if permutations would be
-    simulated and there are many units, because its resamples also yield intervals. Special cases:
+    no population, its p-values are exact for ratios of sums, and it needs no minimum number of units (tests/validity,
+    rows `unequal-*`). Special cases:
 
     - few clusters of different sizes, if systems are not exchangeable: studentized permutation;
     - skewed differences: the studentized bootstrap if there are many units, otherwise betting (`bounded`);
@@ -164,8 +164,6 @@ def list_preferred(matrix: Matrix, unit: str | None = None) -> tuple[PairTest, .
         return (Crossed(),)
     if matrix.judged is not None:
         return PredictionPowered(), Bootstrap(), Permutation()
-    if matrix.quotient is None and not isinstance(matrix, PairMatrix) and matrix.n_units >= FEW:
-        return Bootstrap(), Permutation()
     if unit == "cluster" and matrix.quotient is not None and not matrix.is_mean and matrix.n_units < FEW_CLUSTERS:
         return Permutation(studentized=True), Permutation()
     return Permutation(), Permutation(studentized=True), Bootstrap("studentized"), Bootstrap(), RankSum(), Bounded()

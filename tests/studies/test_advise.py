@@ -159,3 +159,17 @@ def test_real_word_alignment(scored, real_data, advice):
     assert taken(tests) == ["permutation(studentized=true)"]
     assert "pairs, the p-value may be too small" in tests["permutation"]["why"]
     assert tests["bootstrap"]["verdict"] == "valid"
+
+
+def test_macro_f1_of_many_items_has_the_test_that_quick_takes(registry, tmp_path):
+    """Rows unequal-macro-f1-* and unequal-bleu-*: with many items the bootstrap is no better than permutations."""
+    rng = np.random.default_rng(4)
+    gold = rng.choice(["x", "y", "z"], 300)
+    for name, share in (("gold", 1), ("a", 0.8), ("b", 0.7)):
+        labels = np.where(rng.random(300) < share, gold, rng.choice(["x", "y", "z"], 300))
+        (tmp_path / f"{name}.tsv").write_text("id\tlabel\n" + "".join(f"{n}\t{x}\n" for n, x in enumerate(labels)))
+    db = "--db", "k.duckdb"
+    registry("quick", "--gold", "gold.tsv", "a.tsv", "b.tsv", "--metric", "macro-F1", "--keep", "kept", *db)
+    done = registry("study", "advise", "kept", *db, "--format", "json")
+    assert [row["test"] for row in done.json if row["recommended"]] == ["permutation"]
+    assert "test:permutation" in registry("board", "kept", *db, "--format", "json").json[0]["signature"]

@@ -14,7 +14,7 @@ from tests.validity.family_examinations import Corrected, FamilyError, SteppedDo
 from tests.validity.judged_rows import judged_items
 from tests.validity.populations import binary, graded, opposed, predictions, spans, unequal_f1
 from tests.validity.row import Row
-from tests.validity.unlike_populations import one_answer_each, responses, unequal_bleu
+from tests.validity.unlike_populations import one_answer_each, responses, unequal_bleu, unequal_macro_f1
 from tests.validity.weak_null_rows import BOOTSTRAP_T, MANY, STUDENTIZED, SWAPS
 
 
@@ -86,6 +86,11 @@ def sizes_of_items():
         yield Row(f"unequal-bleu-{units}-permutation", null, PValues(SWAPS), (Size(0.05, 0.02, 0.12),), 5000, 0)
         yield Row(f"unequal-bleu-{units}-bootstrap", null, PValues(Bootstrap()),
                   near(theory.recentred_bootstrap(units), 0.005 + 0.4 / units), 5000, 0)
+    wide = (Size(0.05, 0.02, 0.12),)
+    for units, band in ((50, wide), (300, near(theory.recentred_bootstrap(300), 0.01))):
+        null = unequal_macro_f1(units)
+        yield Row(f"unequal-macro-f1-{units}-permutation", null, PValues(SWAPS), wide, 5000, 0)
+        yield Row(f"unequal-macro-f1-{units}-bootstrap", null, PValues(Bootstrap()), band, 5000, 0)
     for units in (15, 500):
         null = predictions(units)
         yield Row(f"correlation-swaps-{units}", null, PValues(SWAPS, resamples=499), near(0.05, 0.002 + 0.3 / units),

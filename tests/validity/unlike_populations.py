@@ -4,8 +4,9 @@ from functools import cache
 
 import numpy as np
 from scipy import special
+from scipy.optimize import brentq
 
-from registry.metrics import BLEU, BalancedAccuracy
+from registry.metrics import BLEU, BalancedAccuracy, LabelF
 from tests.validity.populations import (
     PRECISION,
     Population,
@@ -16,6 +17,7 @@ from tests.validity.populations import (
     ratio,
 )
 
+MACRO_PRIORS = np.array([0.6, 0.3, 0.1])
 SHORT = 0.85  # the length of the shorter system's segments, of the reference's
 MANY = 100_000  # segments that stand for a test set without end
 
@@ -54,6 +56,28 @@ def _quality_of_the_short():
         middle = (low + high) / 2
         low, high = (middle, high) if score(middle, SHORT) < aim else (low, middle)
     return low
+
+
+def unequal_macro_f1(units):
+    """Equal macro-F1: one system is right on 80 % of each of three classes, the other one finds half of the rarest."""
+    def score(found):
+        joint = MACRO_PRIORS[:, None] * found
+        return float(LabelF().score(np.stack([np.diag(joint), joint.sum(axis=0), MACRO_PRIORS], axis=-1).reshape(-1)))
+
+    def rarely(share):
+        return np.array([[share, 1 - share, 0], [1 - share, share, 0], [0.25, 0.25, 0.5]])
+
+    even = np.full((3, 3), 0.1) + 0.7 * np.eye(3)
+    answers = np.stack([even, rarely(brentq(lambda share: score(rarely(share)) - score(even), 0.5, 1))]).cumsum(axis=2)
+
+    def draw(rng, runs):
+        one, gold = np.eye(3), rng.choice(3, (runs, units), p=MACRO_PRIORS)
+        said = np.stack([(rng.random((runs, units, 1)) > of[gold][..., :2]).sum(axis=2) for of in answers], axis=2)
+        there, said = np.broadcast_to(one[gold][:, :, None], (*said.shape, 3)), one[said]
+        return np.stack([there * said, said, there], axis=-1).reshape(runs, units, 2, 9)
+
+    return Population(f"equal macro-F1, one finds half of the rarest class, {units} items", (score(even),) * 2, draw,
+                      LabelF().score, family="confusion", score_range=LabelF.score_range, classes=LabelF.combines)
 
 
 def rare_class(units, rare, recalls):
