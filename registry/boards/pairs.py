@@ -61,10 +61,11 @@ def add_details(connection: Connection, task_row: TaskRow, board: Leaderboard) -
     if len(board.standings) != 2 or len(board.decisions) != 1:
         return board
     if board.comparison.runs == "random":
-        return replace(board, details=tuple(describe_random_runs(board)))
-    details = _measure_pair(connection, task_row, board)
-    described = [] if details is None else describe_details(board, details)
-    return replace(board, details=(*described, *describe_limits(board)))
+        described = describe_random_runs(board)
+    else:
+        details = _measure_pair(connection, task_row, board)
+        described = [] if details is None else describe_details(board, details)
+    return replace(board, details=(*board.details, *described, *describe_limits(board)))
 
 
 def describe_limits(board: Leaderboard) -> list[str]:
