@@ -382,8 +382,8 @@ _add("similar-predictions", "warning",
      f"{_TOO_SMALL}the predictions of the two systems are too similar for this number of items",
      remedy="add items", about_pairs=True)
 _add("judge-favours", "warning",
-     "the judge favours one of the two systems significantly (at 0.1 %); corrected scores and differences remove this "
-     "bias, but the judge's own means contain it", about_pairs=True)
+     "the judge favours one of the two systems significantly (at 0.1 %); corrected scores and differences do not have "
+     "this bias, but the means of the judge's scores have it", about_pairs=True)
 _add("few-judge-errors", "warning",
      "p-values may be too small and intervals too narrow, because people found too few errors of the judge",
      remedy="have more items judged by people", about_pairs=True)
@@ -527,8 +527,8 @@ def _rounded_ties(items: int, rounding: float) -> str:
 
 
 def _extra_classes(system: str, classes: int, metric: str) -> Text:
-    return (f"{metric} averages over {counted(classes, 'class', 'classes')} that only {system} uses and the gold does "
-            "not have", "rename the labels, or list the classes in the metric's option labels")
+    return (f"{metric} of {system} also averages over {counted(classes, 'class', 'classes')} that the gold does not "
+            "have, which lowers the score", "rename the labels, or list the classes in the metric's option labels")
 
 
 def _few_judged_items(items: int, least: int) -> str:

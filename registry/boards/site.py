@@ -37,7 +37,7 @@ def explain_missing_tasks(connection: Connection) -> dict[str, str]:
     """
     hidden = find_left_out(connection)
     reasons = {task: f"{sentence}." for task, sentence in zip(hidden.blind, hidden.sentences, strict=True)}
-    return reasons | {task: f"{task}: nothing has been compared yet." for task in connection.execute(
+    return reasons | {task: f"task {task!r}: nothing has been compared yet." for task in connection.execute(
         _NOT_COMPARED).scalars() if task not in reasons}
 
 

@@ -101,8 +101,8 @@ class SystemFacts(Table):
     paper: Address | None = None
     code: Address | None = None
     licence: Licence | None = None
-    size: Annotated[float, make_validator("its number of parameters, above 0, such as 7e9", lambda n: 0 < n < math.inf),
-                    AfterValidator(to_whole)] | None = None
+    size: Annotated[float, make_validator("the model's number of parameters, such as 7e9",
+                                          lambda n: 0 < n < math.inf), AfterValidator(to_whole)] | None = None
     cost: Annotated[float, make_validator("a finite number from 0", lambda n: 0 <= n < math.inf),
                     AfterValidator(to_whole)] | None = None
 

@@ -146,7 +146,7 @@ def _format_time(until: datetime) -> str:
 
 
 def _sentence(task: str, until: datetime) -> str:
-    return f"{task}: scores and ranks are hidden {describe_until(until)}"
+    return f"task {task!r}: scores and ranks are hidden {describe_until(until)}"
 
 
 def draw_pseudonyms(connection: Connection, task_id: int) -> dict[str, dict[str, str]]:

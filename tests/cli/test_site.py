@@ -80,7 +80,7 @@ def test_what_is_not_compared_or_not_scored_is_said_and_the_rest_is_shown(regist
     manifest.write_text(manifest.read_text().replace('{system}.tsv"', '{system}.tsv"\ntest_set = "test"', 1))
     registry("run", manifest)
     registry("apply", other.manifest)
-    assert "other: nothing has been compared yet." in index_now(registry)
+    assert "nothing has been compared yet." in index_now(registry)
     assert "nothing has been compared" in registry("site", "other", "-o", "public", exit_code=4).stderr
     registry("submit", "small", task.folder / "dev.tsv", "--system", "new", "--test-set", "test")
     for command in (("site", "-o", "public"), ("page", "small", "-o", "page.html"), ("board", "small", "--wide")):

@@ -80,7 +80,8 @@ def test_options_are_merged_as_long_as_the_format_stays():
         ("licence", '"free"', "", "is not an SPDX licence identifier"), ("description", '"two\\nlines"', "", "more "
                                                                                                              "than one "
                                                                                                              "line"),
-        ("size", "0", "", "expected its number of parameters, above 0, such as 7e9"), ("size", '"7B"', "", "not '7B'"),
+        ("size", "0", "", "expected the model's number of parameters, such as 7e9"),
+        ("size", '"7B"', "", "not '7B'"),
         ("cost", "-0.5", "", "expected a finite number from 0"), ("cost", "true", "", "not true"),
         ("attributes", '{ size = 3 }\nsize = 3', "attributes.size", "has the same name as the key size; remove the "
                                                                     "attribute"))),

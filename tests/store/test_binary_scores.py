@@ -73,7 +73,7 @@ def test_one_grade_makes_all_scores_of_its_test_set_grades(registry, value):
     for name in MACROS:
         told = registry("query", f"SELECT count(*) FROM {name}('t/test/s0/s0', 't/test/s1/s1')", exit_code=3).stderr
         assert "t/test: its items are neither correct nor incorrect, because they have no answers and their scores " \
-            "by the primary metric score are not all 0 or 1; the view item_score has the score of each" in told
+            "by the primary metric 'score' are not all 0 or 1; the view item_score has the score of each item" in told
     for name in ("pair_region", "pair_contingency", "pair_agreement", "item_disagreement", "correct_item"):
         assert sql(registry, f"FROM {name}") == []
     with Database("registry.duckdb").writing() as connection:
@@ -89,7 +89,7 @@ def test_what_lists_answers_is_an_error_for_scores(registry):
                  "responses('t/test/s0/s0')", "n_best('t/test/s0/s0', 3)", "above('t/test/s0/s0', 0.5)",
                  "n_best_curve('t/test/s0/s0', [1, 2])"):
         told = registry("query", f"SELECT count(*) FROM {call}", exit_code=3).stderr
-        assert "t/test: its items have no answers that could be listed; the view item_score has their scores" in told
+        assert "t/test: its items have no answers to list; read their scores from the view item_score" in told
 
 
 def test_scores_that_are_not_computed_yet_are_an_error_and_no_zeros(registry):
@@ -97,7 +97,7 @@ def test_scores_that_are_not_computed_yet_are_an_error_and_no_zeros(registry):
     with Database("registry.duckdb").writing() as connection:
         connection.execute(text("DELETE FROM score WHERE scoring_id = 1"))
     told = registry("query", "FROM contingency('t/test/s0/s0', 't/test/s1/s1')", exit_code=3).stderr
-    assert "no scores by the primary metric score yet; run `registry score t`" in told
+    assert "no scores by the primary metric 'score' yet; run `registry score t`" in told
     assert sql(registry, "SELECT DISTINCT system_a FROM pair_contingency ORDER BY ALL") == [("s1",), ("s2",)]
 
 
@@ -126,12 +126,15 @@ file = "{{system}}.out"
 
 @pytest.mark.parametrize(("metric", "reading", "gold", "out", "says"), [
     ("BLEU", 'format = "lines"', "a b c d e\nf g h i j\n", "a b c d f\nf g h i j\n",
-     "their scores by the primary metric measure are not all 0 or 1; the view item_score has the score of each"),
+     "their scores by the primary metric 'measure' are not all 0 or 1; the view item_score has the score of each "
+     "item"),
     ("WER", 'format = "lines"', "a b c d e\nf g h i j\n", "a b c d f\nf g h i j\n",
-     "their scores by the primary metric measure are not all 0 or 1; the view item_score has the score of each"),
+     "their scores by the primary metric 'measure' are not all 0 or 1; the view item_score has the score of each "
+     "item"),
     ("Pearson", 'format = "scores"\noptions = { gold = "right", score = "score", columns = ["item", "right"] }',
      "i1\t1\ni2\t0\ni3\t1\n", "i1\t1\ni2\t0\ni3\t0\n",
-     "no scores of their own by the primary metric measure; the table statistics_pair has what each item adds to it"),
+     "no scores of their own by the primary metric 'measure'; the table statistics_pair has the part of each "
+     "item in the score"),
 ])
 def test_metrics_without_correct_items_are_an_error(registry, metric, reading, gold, out, says):
     manifest = write_task(metric, reading, gold, {"a": out, "b": out})

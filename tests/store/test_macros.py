@@ -97,7 +97,8 @@ def test_submissions_to_different_test_sets_have_no_regions(registry, scored, ta
     registry("run", task.manifest)
     for called in PAIRED:
         refused = registry("query", f"FROM {macro(called, 'a', 'large/test/b/b')}", exit_code=3).stderr
-        assert "small/test/a/a and large/test/b/b answer different test sets; name two of one test set" in refused
+        assert ("small/test/a/a and large/test/b/b answer different test sets; name two submissions to the same test "
+                "set") in refused
 
 
 @pytest.mark.parametrize("name", ["a", "test/a/a", "small/test/a", "small/test/a/a@2", "small/test/A/a", "%", ""])

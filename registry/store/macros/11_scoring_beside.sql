@@ -7,7 +7,7 @@ CREATE MACRO scoring_beside(wanted, other) AS (
     CASE
         WHEN regexp_extract(wanted, '^[^/]+/[^/]+/') <> regexp_extract(other, '^[^/]+/[^/]+/')
             AND '' NOT IN (regexp_extract(wanted, '^[^/]+/[^/]+/'), regexp_extract(other, '^[^/]+/[^/]+/'))
-            THEN error(other || ' and ' || wanted || ' answer different test sets; name two of one test set')
+            THEN error(other || ' and ' || wanted || ' answer different test sets; name two submissions to the same test set')
         ELSE scoring_named(wanted)
     END
 )

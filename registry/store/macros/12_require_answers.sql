@@ -9,8 +9,8 @@ CREATE MACRO require_answers(wanted) AS (
             task.slug || '/' || test_set.name || CASE
                 WHEN scoring.gold_revision_id NOT IN (SELECT gold_revision_id FROM item)
                     THEN ': its gold is withheld, and with it everything about single items'
-                ELSE ': its items have no answers that could be listed; the view item_score has their scores, and the macros '
-                || 'contingency and discordant_items count and list correct items if all scores are 0 or 1'
+                ELSE ': its items have no answers to list; read their scores from the view item_score, or, if all scores are '
+                || '0 or 1, count and list correct items with the macros contingency and discordant_items'
             END
         )
     END

@@ -24,13 +24,13 @@ fault AS (
         END || CASE
             WHEN scoring.gold_revision_id NOT IN (SELECT gold_revision_id FROM item) THEN ''
             WHEN metric.family IN ('pair', 'additive', 'meteor')
-                THEN 'no scores of their own by the primary metric ' || task_metric.alias || '; the table statistics_'
-                || metric.family || ' has what each item adds to it'
+                THEN 'no scores of their own by the primary metric ''' || task_metric.alias || '''; the table statistics_'
+                || metric.family || ' has the part of each item in the score'
             WHEN metric.family = 'ratio' AND score.scoring_id IS NULL
-                THEN 'no scores by the primary metric ' || task_metric.alias || ' yet; run `registry score ' || task.slug
+                THEN 'no scores by the primary metric ''' || task_metric.alias || ''' yet; run `registry score ' || task.slug
                 || '`'
-            ELSE 'their scores by the primary metric ' || task_metric.alias || ' are not all 0 or 1; the view item_score '
-                || 'has the score of each'
+            ELSE 'their scores by the primary metric ''' || task_metric.alias || ''' are not all 0 or 1; the view item_score '
+                || 'has the score of each item'
         END AS text
     FROM named
     JOIN scoring ON scoring.scoring_id = named.scoring_a
