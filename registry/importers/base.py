@@ -187,7 +187,7 @@ def check_known(requested: Iterable[str], available: Iterable[str], noun: str, p
     available = set(available)
     for name in requested:
         if name not in available:
-            raise InputError(f"no {noun} {name!r}; {suggest(name, available)}", path=path)
+            raise InputError(f"no {noun} {name!r}; {suggest(name, available)}", path=path, category="unknown")
 
 
 def read_json(document: Document) -> Any:

@@ -27,7 +27,7 @@ from os.path import commonpath
 from pathlib import Path
 from typing import Any, Literal
 
-from registry.errors import InputError, suggest
+from registry.errors import InputError, listed, suggest
 from registry.importers.base import (
     MEAN,
     Better,
@@ -296,16 +296,14 @@ class _Import:
         measures: The different rules that compute scores (such as the mean), each with the name of a metric that uses
             it.
         ignored: Maps each test set that is not imported to the reason.
-        metrics: Names of the metrics in all samples.
-        filters: Names of the filters in all samples.
+        filters: Names of the filters in all samples, by the metric.
     """
 
     collection: ScoreCollection
     tasks: dict[str, str] = field(default_factory=dict)
     measures: dict[Measure, str] = field(default_factory=dict)
     ignored: dict[str, str] = field(default_factory=dict)
-    metrics: set[str] = field(default_factory=set)
-    filters: set[str] = field(default_factory=set)
+    filters: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
 
 
 class LmEval(ScoredImporter):
@@ -349,12 +347,18 @@ class LmEval(ScoredImporter):
         for selected in self._select_logs(logs, group, path):
             for run, log in enumerate(selected, 1):
                 self._add_scores(log, str(run), group, data)
-        for option, requested, known in (
-                ("metrics", self.metrics, data.metrics), ("filters", self.filters, data.filters)):
+        for option, requested, known in (("metrics", self.metrics, {*data.filters}),
+                                         ("filters", self.filters, set[str]().union(*data.filters.values()))):
             if unknown := [name for name in requested if name not in known]:
                 raise InputError(f"no sample has {unknown[0]!r} of option {option!r}; {suggest(unknown[0], known)}",
-                                 path=path)
+                                 path=path, category="unknown")
         collection.remove_test_sets(data.ignored)
+        if not collection.test_sets and not data.ignored and self.metrics and self.filters:
+            pairs = "; ".join(f"{metric} has {', '.join(map(repr, sorted(filters)))}"
+                              for metric, filters in sorted(data.filters.items()))
+            raise InputError(f"no sample has both {listed(self.metrics, 3)} of option 'metrics' and "
+                             f"{listed(self.filters, 3)} of option 'filters'; filters of each metric: {pairs}",
+                             path=path, category="unknown")
         if not collection.test_sets:
             raise InputError("no score can be imported, because none is the mean over its samples" + "".join(
                 f"; {test_set!r} {reason}" for test_set, reason in sorted(data.ignored.items())), path=path)
@@ -364,7 +368,7 @@ class LmEval(ScoredImporter):
                              "two separately with --option metrics=NAME", path=path)
         advice = self._join_group(data, group, path) or suggest_across(
             {test_set: data.tasks[test_set] for test_set in collection.test_sets},
-            "--option metrics=NAME and filters=NAME")
+            "--option metrics=NAME and --option filters=NAME")
         if group is None and (names := list_groups(logs)):
             advice += (f"the harness averages the tasks of {', '.join(names)[:200]}; add --option group={names[0]} to "
                        "import a group with this average",)
@@ -470,8 +474,8 @@ class LmEval(ScoredImporter):
             metrics = entry.get("metrics", [name for name in entry if name not in _NO_METRIC])
             if not isinstance(metrics, list) or not all(isinstance(name, str) and name in entry for name in metrics):
                 raise place.error("'metrics' lists names that are not keys of the sample")
-            data.filters.add(filter_)
-            data.metrics |= set(metrics)
+            for metric in metrics:
+                data.filters[metric].add(filter_)
             if self.filters and filter_ not in self.filters:
                 continue
             item = _make_key(entry, place)

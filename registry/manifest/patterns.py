@@ -16,8 +16,8 @@ BRACES = re.compile(r"\{([^{}]*)\}")
 COMPOSED = ("team", "system", "version", "test_set", "track")  # keys of [[submit]] whose value may contain captures
 # captures that distinguish replicates of one submission; all but `run` have the same meaning for all systems
 FACTORS = ("run", "prompt", "annotator", "seed")
-_SYNONYMS = {"model": "system", "benchmark": "test_set"}
-CAPTURES = (*COMPOSED, *FACTORS, *_SYNONYMS)
+SYNONYMS = {"model": "system", "benchmark": "test_set"}
+CAPTURES = (*COMPOSED, *FACTORS, *SYNONYMS)
 
 
 class Match(NamedTuple):
@@ -94,7 +94,7 @@ def assign_names(captures: Mapping[str, str], keys: Collection[str] = (), used: 
     ({'team': 'birch', 'system': 'run1'}, {'team': 'birch', 'run': '1'})
     """
     names = dict(captures)
-    for synonym, name in _SYNONYMS.items():
+    for synonym, name in SYNONYMS.items():
         if synonym in names and synonym not in used and name not in names:
             names[name] = names.pop(synonym)
     if "system" not in names and "system" not in keys:

@@ -238,7 +238,7 @@ def _choose_team_files(folder: Path, teams: Sequence[Path], gold: Path | None,
             *notes, *([f"not read in the folders of {folder}: {listed(unread, 5)}"] if unread else []),
             *_describe_deeper_files(leaves)]
     leaf, paths = next((leaf, paths) for leaf, paths in files.items() if len(paths) != 1)
-    pattern = f"{folder}/{{team}}/" + ("{system}/" if leaf.parent != folder else "")
+    pattern = f"{folder}/" + ("{model}/" if leaf.parent == folder else "{team}/{system}/")
     patterns = {f"'{pattern}{name}'": "this file of each folder"
                 for name in (candidates or [path.name for path in paths])[:5]}
     if len({path.suffix for leaf_paths in files.values() for path in leaf_paths}) == 1:

@@ -18,6 +18,7 @@ from registry.importers import IMPORTERS, Importer
 from registry.items import Answer, Item
 from registry.manifest.folder import TaskFolder
 from registry.manifest.naming import make_slugs, natural_key, split_model
+from registry.manifest.patterns import SYNONYMS, list_captures
 from registry.metric_names import (
     UnknownMetricError,
     common_metric,
@@ -133,7 +134,7 @@ def make(paths: Sequence[Path], request: Request, settings: Mapping[str, Any] = 
     for benchmark, path in golds.items():
         systems = [named for named in files.systems if named.test_set in ("", benchmark)]
         try:
-            plan = _plan_test_set(path, systems, request, trial)
+            plan = _plan_test_set(path, systems, request, trial, _suggest_gold(paths, systems))
         except QuestionError as question:  # the user may mean a file that was not read
             unread = [note for note in files.notes if note.startswith("not read")]
             question.excerpt = "\n".join([question.excerpt, *unread])
@@ -241,7 +242,26 @@ def _ask_about_gold_folder(gold: Path, systems: Path) -> InputError:
                          str(gold))
 
 
-def _plan_test_set(gold: Path | None, systems: Sequence[NamedFile], request: Request, trial: Trial) -> Plan:
+def _suggest_gold(paths: Sequence[Path], systems: Sequence[NamedFile]) -> str:
+    """Return arguments that take the gold from the files of the first system.
+
+    If a pattern names test sets, the gold is a pattern too, such as `--gold 'out/a/{benchmark}.tsv'`.
+    """
+    first = systems[0]
+    if first.test_set:
+        for pattern in map(str, paths):
+            captures = {name: SYNONYMS.get(name, name) for name in list_captures(pattern)}
+            if "test_set" in captures.values() and {*captures.values()} <= {*first.names}:
+                for name, key in captures.items():
+                    if key != "test_set":
+                        pattern = pattern.replace(f"{{{name}}}", first.names[key])
+                return f"{option('--gold', pattern)} {' '.join(quote(str(path)) for path in paths)}"
+    files = " ".join(quote(str(named.path)) for named in systems[:2])
+    return f"{option('--gold', str(first.path))} {files} ..."
+
+
+def _plan_test_set(gold: Path | None, systems: Sequence[NamedFile], request: Request, trial: Trial,
+                   gold_arguments: str) -> Plan:
     """Find out how to read the gold and the systems of one test set.
 
     Args:
@@ -249,6 +269,7 @@ def _plan_test_set(gold: Path | None, systems: Sequence[NamedFile], request: Req
         systems: The files of the systems.
         request: The options of the user.
         trial: Reads the files to find the readers that fit.
+        gold_arguments: Result of `_suggest_gold`, for questions.
     """
     row_path = request.options.get("rows")
     files = [SystemFile(named.name, Document.load(named.path)) for named in systems]
@@ -266,7 +287,7 @@ def _plan_test_set(gold: Path | None, systems: Sequence[NamedFile], request: Req
         if request.kind not in (None, "scores"):
             raise InputError(f"--as {request.kind} compares answers with a gold; name its file: --gold FILE",
                              path=files[0].document.path)
-        return plan_scores(files, request)
+        return plan_scores(files, request, gold_arguments=gold_arguments)
     shared = next((file.document for file, named in zip(files, systems, strict=True)
                    if named.path.resolve() == gold.resolve()), None)
     document = shared or Document.load(gold)
@@ -560,7 +581,8 @@ def _import_logs(paths: Sequence[Path], request: Request, settings: Mapping[str,
             importer = _make_importer(kind, request)
             folder = importer.read(paths[0]) if len(paths) == 1 else importer.read_files(paths)
         except InputError as error:
-            if error.path and paths[0].is_dir() and not error.message.startswith(("no ", "not a zip file")):
+            is_other_format = error.category != "unknown" and error.message.startswith(("no ", "not a zip file"))
+            if error.path and paths[0].is_dir() and not is_other_format:
                 problems.append(reword(error, f"{error.message} (read as {kind})"))
             continue
         if folder is not None:

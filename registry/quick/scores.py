@@ -29,6 +29,7 @@ from registry.quick.files import GOLD_NAME, find_runs
 from registry.quick.parts import find_row_paths, find_system_column, group_rows, split_runs, split_set, take_rows
 from registry.quick.plan import (
     OPTION,
+    Kind,
     Plan,
     QuestionError,
     Questions,
@@ -57,13 +58,15 @@ _USUAL_MEASURES = ("map", "Rprec", "bpref", "recip_rank", "P_5", "P_10", "P_20",
 _SHOWN = 4  # columns shown in a message
 
 
-def plan_scores(systems: Sequence[SystemFile], request: Request, items_of: Document | None = None) -> Plan:
+def plan_scores(systems: Sequence[SystemFile], request: Request, items_of: Document | None = None,
+                gold_arguments: str = "--gold FILE") -> Plan:
     """Find out how to read one table of item scores per system, without a gold.
 
     Args:
         systems: The files of the systems.
         request: The options of the user.
         items_of: A file that lists all items; None: the table with the most items.
+        gold_arguments: Arguments for questions, which take the gold from the files of a system.
 
     Raises:
         QuestionError: It is unclear which column has the scores, or whether higher scores are better.
@@ -83,9 +86,12 @@ def plan_scores(systems: Sequence[SystemFile], request: Request, items_of: Docum
         systems, tables = runs, read_all([file.document for file in runs], request) or []
     first = tables[0]
     questions = Questions()
+    if request.value is not None and request.value[0] != "score":
+        raise _ask_for_gold_of_answers(tables, request.value, gold_arguments)
     columns = [_find_score_columns(table, request) for table in tables]
     if not all(columns):
-        raise _ask_for_measure(tables) if first.is_measures else _ask_for_roles(tables, systems, request)
+        raise _ask_for_measure(tables) if first.is_measures else _ask_for_roles(
+            tables, systems, request, gold_arguments)
     if request.value is None and len({normalize(name) for (name,) in columns}) > 1:
         raise _ask_about_different_columns(tables, [name for (name,) in columns])
     items: list[str] = []
@@ -137,10 +143,7 @@ def _find_score_columns(table: Table, request: Request) -> list[str]:
     These are the columns that the user names, or the only column of numbers with a usual name of scores.
     """
     if request.value is not None:
-        kind, names = request.value
-        if kind != "score":
-            raise InputError(f"{OPTION[kind]} compares answers with a gold; name the gold file with --gold FILE")
-        return [require_column(table, split_direction(name, table)[0]) for name in names]
+        return [require_column(table, split_direction(name, table)[0]) for name in request.value[1]]
     likely = _list_measures([table]) if table.is_measures else [
         name for name in table.names if table.header and (has_role(name, "score") or is_measure(name))
         and not has_role(name, "label", "gold", "item") and _are_scores(table.cells(name))]
@@ -240,7 +243,20 @@ def _are_scores(cells: Sequence[str]) -> bool:
     return are_numbers(cells) or are_truths(cells)
 
 
-def _ask_for_roles(tables: Sequence[Table], systems: Sequence[SystemFile], request: Request) -> InputError:
+def _ask_for_gold_of_answers(tables: Sequence[Table], value: tuple[Kind, tuple[str, ...]],
+                             gold_arguments: str) -> InputError:
+    """Make the error that `--label` or `--text` needs a gold, which the files of each system may contain."""
+    kind, names = value
+    message = f"{OPTION[kind]} compares answers with a gold"
+    if len(names) < 2 or any(table.column(name) is None for table in tables for name in names):
+        return InputError(f"{message}; name the gold file with --gold FILE")
+    roles = " ".join(option(OPTION[kind], name) for name in names)
+    return QuestionError(f"{message}, which all files have in column {names[0]!r}. Take it from one system's files:", {
+                         f"{gold_arguments} {roles}": ""}, tables[0].document.path)
+
+
+def _ask_for_roles(tables: Sequence[Table], systems: Sequence[SystemFile], request: Request,
+                   gold_arguments: str) -> InputError:
     """Make the question which file is the gold, or which column has the scores."""
     first = tables[0]
     golds = [name for name in find_columns(first.names, "gold") if all(name in table.names for table in tables)]
@@ -249,10 +265,9 @@ def _ask_for_roles(tables: Sequence[Table], systems: Sequence[SystemFile], reque
     if first.header and golds and answers and request.kind is None:
         gold, output = golds[0], answers[0]
         unused = [name for name in first.names if name not in (*golds, *answers)]
-        command = f"--gold {first.document.path} {' '.join(given.document.path for given in systems[:2])} ..."
         remedy = {} if output in first.nested else {
-            f"{command} --text {gold} --text {output}": "texts: BLEU, or another --metric",
-            f"{command} --label {gold} --label {output}": "labels: correct if equal to the gold"}
+            f"{gold_arguments} --text {gold} --text {output}": "texts: BLEU, or another --metric",
+            f"{gold_arguments} --label {gold} --label {output}": "labels: correct if equal to the gold"}
         lists = ", which has lists but must have text" if output in first.nested else ""
         return QuestionError(
             f"all files have the gold in column {gold!r} and the systems' answers in column {output!r}{lists}; "

@@ -287,3 +287,20 @@ def test_hostile_folders_are_refused(registry, log, tmp_path):
     path.unlink()
     assert "out: no samples_TASK_DATE.jsonl, which lm_eval --log_samples writes, in this folder" in registry(
         "import", "lm-eval", "out", exit_code=3).stderr
+
+
+@pytest.mark.parametrize(("options", "message"), [
+    (("metrics=acc,filters=last",), "no sample has 'acc,filters=last' of option 'metrics'; did you mean 'acc'? Known: "
+     "acc, loss"),
+    (("filters=lst",), "no sample has 'lst' of option 'filters'; did you mean 'last'? Known: first, last, none"),
+    (("tasks=sum",), "no samples of task 'sum'; did you mean 'sums'? Known: loss, sums"),
+    (("metrics=acc", "filters=none"), "no sample has both acc of option 'metrics' and none of option 'filters'; "
+     "filters of each metric: acc has 'first', 'last'; loss has 'none'"),
+])
+@pytest.mark.parametrize("command", [("import", "lm-eval", "out"), ("quick", "out")])
+def test_names_in_options_are_compared_with_the_samples(command, options, message, registry, log):
+    for model in ("aspen", "birch"):
+        log(model, "sums", [sample(n, {"acc": 1}) | {"filter": name} for name in ("first", "last") for n in (0, 1)])
+        log(model, "loss", [sample(n, {"loss": 1}) | {"filter": "none"} for n in (0, 1)])
+    arguments = [text for option in options for text in ("--option", option)]
+    assert message in registry(*command, *arguments, exit_code=3).stderr

@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -82,6 +83,25 @@ def test_labels_and_texts_need_a_gold(layout):
         assert options_of(layout(files, "reference"))[0].startswith("--gold ")
     with pytest.raises(InputError, match="name the gold file with --gold FILE"):
         make(layout([rows(IDS, GOLD)] * 2, "reference"), Request(label=("2",)))
+
+
+def test_the_gold_of_answers_is_suggested_for_all_benchmarks(folder):
+    """The files of all systems have the gold next to the answers."""
+    folder({f"out/{model}/{name}.tsv": table(("id", "target", "output"), IDS, GOLD, answers)
+            for model, answers in (("x", A), ("y", B)) for name in ("arc", "gsm")})
+    pattern = Path("out/{model}/{benchmark}.tsv")
+    suggested = "--gold 'out/x/{benchmark}.tsv' 'out/{model}/{benchmark}.tsv' --label target --label output"
+    for labels in ((), ("target", "output")):
+        with pytest.raises(QuestionError) as question:
+            make([pattern], Request(label=labels))
+        assert suggested in question.value.options
+    made = make([pattern], Request(gold="out/x/{benchmark}.tsv", label=("target", "output")))
+    assert [(entry["test_set"], entry["system"]) for entry in made.folder.tables["submit"]] == [
+        ("arc", "x"), ("arc", "y"), ("gsm", "x"), ("gsm", "y")]
+    with pytest.raises(QuestionError, match="all files have in column 'target'") as question:
+        make([Path("out/x/arc.tsv"), Path("out/y/arc.tsv")], Request(label=("target", "output")))
+    assert question.value.options == (
+        "--gold out/x/arc.tsv out/x/arc.tsv out/y/arc.tsv ... --label target --label output",)
 
 
 WIDE = {  # the table; options that the question shows

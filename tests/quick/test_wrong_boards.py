@@ -336,7 +336,7 @@ FAULTS = {  # files, what is named, and what the message gives
         "model", *(f"q{n}" for n in range(1200))))}, None, "transpose the table: python -c"),
     "logs": ({"logs/a.log": "step 1\n"}, "logs", "'{}/{{system}}.log'"),
     "benchmarks": ({f"runs/{model}/{name}.csv": csv(IDS, CORRECT, header=("id", "accuracy")) for model in "xy"
-                    for name in ("arc", "gsm")}, "runs", "'{}/{{team}}/{{benchmark}}.csv'"),
+                    for name in ("arc", "gsm")}, "runs", "'{}/{{model}}/{{benchmark}}.csv'"),
     "trailing blanks": ({"gold.tsv": rows(IDS, GOLD), "a.tsv": rows(IDS, [f"{label} " for label in A])}, "a.tsv",
                         "add --option 'rename={{ \""),
     "probabilities": ({"gold.tsv": rows(IDS, GOLD, header=("id", "label")), "a.tsv": rows(
