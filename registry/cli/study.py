@@ -238,4 +238,4 @@ def make_archive(database: Database, study: str, task: str | None, settings: Map
 def report_unstored(archive: Archive) -> None:
     """Print the reason if the results of a study could not be stored."""
     if archive.store_error is not None:
-        report(f"info: not stored, only shown: {archive.store_error}")
+        report(f"info: the results are shown, but not stored: {archive.store_error}")

@@ -103,7 +103,7 @@ def test_a_download_goes_into_its_task(scored, task, registry, bring):
     scored(manifest)
     competition, last, n_late = filled(task, 60, 13)
     said = bring(competition, "submissions=submissions.csv").stderr
-    assert "6 submissions left out, because the platform did not score them" in said
+    assert "6 submissions are left out, because the platform did not score them" in said
     there = stored()
     assert len(there) == 54
     assert sum(row.late for row in there) == n_late > 0

@@ -112,7 +112,8 @@ def test_what_cannot_be_kept_is_shown_all_the_same(conducted, registry, monkeypa
     (done,) = running.run_study(archive, Counting(), Choice("small"))
     assert [row["z"] for row in done.finding.tables["words"]] == [3, 5, 6]
     assert "read-only" in archive.store_error
-    assert "info: not stored, only shown: registry.duckdb: the database is read-only" in registry("effects").stderr
+    assert "info: the results are shown, but not stored: registry.duckdb: the database is read-only" in registry(
+        "effects").stderr
     assert rows(registry, "study") == []
 
 

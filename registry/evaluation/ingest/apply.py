@@ -157,7 +157,7 @@ def import_submissions(ingest: Ingest, submissions: Sequence[DeclaredSubmission]
     check_runs(ingest.task, submissions)
     for submission in with_progress(submissions, len(submissions), "submissions to read", ingest.progress):
         if (tombstone := _find_tombstone(ingest, submission)) is not None:
-            summary.notes.append(f"skipped a submission of a team that was purged and is now called {tombstone}")
+            summary.notes.append(f"a submission was skipped, because its team was purged and is now called {tombstone}")
             continue
         try:
             _store_submission(ingest, submission, summary)
