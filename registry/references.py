@@ -7,7 +7,7 @@ The file `references.bib` has one entry per work. Code cites a work by the names
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
@@ -101,6 +101,21 @@ def find_references(*citations: str) -> tuple[Reference, ...]:
     works, pattern = _load_citations()
     found = {works[_normalize(match[0])] for text in citations for match in pattern.finditer(text)}
     return tuple(sorted(found, key=lambda work: work.key))
+
+
+def split_citations(text: str) -> Iterator[str | tuple[Reference, ...]]:
+    """Split a text into plain parts and the works that it cites there; works next to each other are one part.
+
+    >>> [part if isinstance(part, str) else len(part) for part in split_citations("a test (Noreen 1989; Yeh 2000).")]
+    ['a test (', 2, ').']
+    """
+    works, pattern = _load_citations()
+    end = 0
+    for match in re.finditer(rf"{pattern.pattern}(?:; {pattern.pattern})*", text):
+        yield text[end:match.start()]
+        yield tuple(works[_normalize(citation[0])] for citation in pattern.finditer(match[0]))
+        end = match.end()
+    yield text[end:]
 
 
 def shorten_citation(citation: str) -> str:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from registry.reports.boards import WideBoard
 
 Format = Literal["table", "tsv", "csv", "md", "latex", "json", "jsonl"]
+BoardFormat = Literal["table", "tsv", "csv", "md", "latex", "json", "jsonl", "bibtex"]
 Color = Literal["auto", "always", "never"]
 
 _PACKAGES = ("duckdb", "duckdb-sqlalchemy", "sqlalchemy", "numpy", "scipy", "numba")
@@ -192,21 +193,27 @@ def print_boards(boards: Sequence[Leaderboard], format_: Format | None, *, all_n
     print_tables(tables, format_, all_notes=all_notes)
 
 
-def print_methods(boards: Sequence[Leaderboard], format_: Format | None) -> None:
-    """Print for each leaderboard the paragraph about its methods, with references.
+def print_methods(boards: Sequence[Leaderboard], format_: BoardFormat | None) -> None:
+    """Print a paragraph about the methods of leaderboards, with references.
+
+    Leaderboards of the same items by different metrics share a paragraph. In JSON, each leaderboard has its own.
 
     Raises:
         InputError: The paragraph has no such format.
     """
-    from registry.reports.methods import Methods, describe_methods
+    from registry.references import find_references
+    from registry.reports.methods import Methods, describe_methods, group_boards
 
     writers = {None: Methods.to_text, "table": Methods.to_text, "md": Methods.to_markdown, "latex": Methods.to_latex}
-    if format_ not in (*writers, "json"):
-        raise InputError(f"--methods has the formats table, md, latex and json, not {format_}")
-    paragraphs = [describe_methods(board) for board in boards]
     if format_ == "json":
-        rows = [board.key._asdict() | methods.described() for board, methods in zip(boards, paragraphs, strict=True)]
+        rows = [board.key._asdict() | describe_methods(board).described() for board in boards]
         write(json.dumps(rows, ensure_ascii=False, indent=2) + "\n")
+        return
+    if format_ not in (*writers, "bibtex"):
+        raise InputError(f"--methods has the formats table, md, latex, bibtex and json, not {format_}")
+    paragraphs = [describe_methods(*group) for group in group_boards(boards)]
+    if format_ == "bibtex":
+        write("\n".join(work.bibtex for work in find_references(*(methods.text for methods in paragraphs))))
     else:
         write("\n".join(map(writers[format_], paragraphs)))
 

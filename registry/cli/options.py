@@ -12,7 +12,7 @@ import typer
 
 from registry.cli import completion
 from registry.cli.commands import STORE, TEST, WHICH, WORK, keep_open
-from registry.cli.console import Format, explain, report, report_all
+from registry.cli.console import BoardFormat, Format, explain, report, report_all
 from registry.cli.progress import make_reporter
 from registry.cli.settings import choose_database_path, load_settings
 from registry.errors import InputError, MismatchError, counted
@@ -35,6 +35,9 @@ Root = Annotated[Path | None, typer.Option("--root", envvar="REGISTRY_ROOT", met
     "folder."))]
 OutputFormat = Annotated[Format | None, typer.Option("--format", "-f", envvar="REGISTRY_FORMAT", case_sensitive=False,
                                                      help="The output format. Default: table on a terminal, else tsv.")]
+BoardOutputFormat = Annotated[BoardFormat | None, typer.Option(
+    "--format", "-f", envvar="REGISTRY_FORMAT", case_sensitive=False, help=(
+        "The output format; bibtex: the references of --methods. Default: table on a terminal, else tsv."))]
 AllNotes = Annotated[bool, typer.Option("--notes", help="Print all notes below a table, not only the first two.")]
 Actor = Annotated[str | None, typer.Option("--actor", envvar="REGISTRY_ACTOR", metavar="NAME", help=(
     "Your name, for the log. Default: `actor` under [registry] in registry.toml, else no name."),

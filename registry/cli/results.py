@@ -29,6 +29,7 @@ from registry.cli.options import (
     AllNotes,
     At,
     BoardFacet,
+    BoardOutputFormat,
     Db,
     MetricAlias,
     NoFacets,
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from registry.boards.leaderboard import Leaderboard
     from registry.boards.snapshot import Snapshot
     from registry.boards.states import BoardDifference
+    from registry.cli.console import Format
     from registry.store.database import Database
     from registry.store.log import Moment
     from registry.studies.run import PlannedStudy
@@ -100,9 +102,9 @@ def board(
         "One row per system with its scores by all metrics, test sets and facets, and their averages."))] = False,
     test_set: TestSet = None, facet: BoardFacet = None, no_facets: NoFacets = False, all_notes: AllNotes = False,
     methods: Annotated[bool, typer.Option("--methods", help=(
-        "Print a paragraph for a paper that describes how each leaderboard was computed, with its references (formats: "
-        "table, md, latex, json)."))] = False,
-    at: At = None, db: Db = None, public: Public = False, format_: OutputFormat = None,
+        "Print a paragraph for a paper that describes how the leaderboards of each test set were computed, with its "
+        "references (formats: table, md, latex, bibtex, json)."))] = False,
+    at: At = None, db: Db = None, public: Public = False, format_: BoardOutputFormat = None,
 ) -> None:
     """Print the leaderboards.
 
@@ -115,6 +117,9 @@ def board(
 
     if methods and wide:
         raise InputError("--methods describes single leaderboards; leave out --wide")
+    if format_ == "bibtex" and not methods:
+        raise InputError("--format bibtex has the references of the methods; add --methods")
+    table_format: Format | None = None if format_ == "bibtex" else format_
     database = find_private_database(db, at, public=public)
     with database.reading() as connection:
         try:
@@ -125,17 +130,17 @@ def board(
             if not (visible := load_ladders(connection, task)):  # the manifest may show some facts of hidden boards
                 raise
             report(f"info: {hidden}")
-            print_tables([make_ladder_table(ladder) for ladder in visible], format_)
+            print_tables([make_ladder_table(ladder) for ladder in visible], table_format)
             return
     if wide:
         print_wide_boards([
             (wide_board, contents.past) for contents in add_averages(snapshot, database).tasks
-            for wide_board in make_wide_boards(contents.boards, contents.averages, contents.primary)], format_,
+            for wide_board in make_wide_boards(contents.boards, contents.averages, contents.primary)], table_format,
             all_notes=all_notes)
     elif methods:
         print_methods(_select_signature(snapshot, database.moment), format_)
     else:
-        print_boards(_select_signature(snapshot, database.moment), format_, all_notes=all_notes)
+        print_boards(_select_signature(snapshot, database.moment), table_format, all_notes=all_notes)
 
 
 def pairs(

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
-from registry.boards.leaderboard import Leaderboard
+from registry.boards.leaderboard import SHARED_KEYS, Leaderboard
 from registry.direct.advice import name_arguments
 from registry.direct.task import TASK, TemporaryTask
 from registry.errors import InputError, RegistryError, UnknownNameError, counted, suggest
@@ -112,8 +112,18 @@ class _FrameSource(TableDisplay):
     @property
     def _columns(self) -> dict[str, list[Any]]:
         table = self._table
+        keys = [key for key in _FIRST_COLUMNS if key in table.keys]
+        keys += [key for key in table.keys if key not in (*_FIRST_COLUMNS, *_LAST_COLUMNS)]
+        keys += [key for key in _LAST_COLUMNS if key in table.keys]
         return {key: [list(row[key]) if isinstance(row[key], tuple) else row[key] for row in table.rows]
-                for key in table.keys}
+                for key in keys}
+
+
+# Columns of data frames of boards and pairs: the results first, the values that all rows share last.
+_FIRST_COLUMNS = ("system", "system_a", "system_b", "score", "difference", "ci_low", "ci_high", "p_value", "p_adjusted",
+                  "significant", "rank")
+_LAST_COLUMNS = ("test", "alternative", "correction", "family_size", "unit", "n_units", "seed", *SHARED_KEYS,
+                 "warnings")
 
 
 def _require(package: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from registry.boards.statements import describe_sample, has_observed_direction
 from registry.errors import counted
 from registry.metrics import METRICS, Metric
 from registry.metrics.statistics import Formula
-from registry.references import Reference, find_references, shorten_citation
+from registry.references import Reference, find_references, shorten_citation, split_citations
 from registry.rendering.latex import escape_latex
 from registry.rendering.render import escape_markdown
 from registry.rendering.table import escape_controls
@@ -75,9 +75,12 @@ class Methods:
                           *works]) + "\n"
 
     def to_latex(self) -> str:
-        """Return the paragraph as LaTeX; comments below it have the BibTeX entries."""
+        r"""Return the paragraph as LaTeX with `\citep` (package natbib); comments below it have the BibTeX entries."""
         entries = "\n".join(f"% {line}" for line in self.to_bibtex().splitlines())
-        return f"% {escape_latex(self.title)}\n{escape_latex(self.text)}\n\n{entries}\n"
+        parts = [escape_latex(part) if isinstance(part, str) else f"\\citealp{{{','.join(work.key for work in part)}}}"
+                 for part in split_citations(self.text)]
+        text = re.sub(r"\(\\citealp(\{[^}]*\})\)", r"\\citep\1", "".join(parts))
+        return f"% {escape_latex(self.title)}\n{text}\n\n{entries}\n"
 
     def to_bibtex(self) -> str:
         """Return the BibTeX entries of the works."""
@@ -88,18 +91,49 @@ class Methods:
         return {"text": self.text, "references": [work.described() for work in self.references]}
 
 
-def describe_methods(board: Leaderboard) -> Methods:
-    """Return a paragraph for a paper that describes how a leaderboard was computed.
+def describe_methods(*boards: Leaderboard) -> Methods:
+    """Return a paragraph for a paper that describes how leaderboards were computed.
 
-    The sentences name the metric, the test, the correction, the rank ranges and the confidence intervals, each one with
-    its sources.
+    The sentences name the metrics, the test, the correction, the rank ranges and the confidence intervals, each one
+    with its sources. A sentence that is true for only some of the metrics begins with their names.
+
+    Args:
+        boards: Leaderboards of the same items by different metrics.
     """
-    sentences = [_describe_scores(board)]
-    if board.decisions:
-        sentences += [_describe_tests(board), _describe_correction(board), _describe_overall_test(board)]
-        if board.comparison.n_systems > 2:
-            sentences.append(_describe_ranks(board))
-    return Methods(board.title, " ".join(filter(None, [*sentences, _describe_intervals(board)])))
+    title = ", ".join([boards[0].title, *(board.metric_label for board in boards[1:])])
+    sentences: dict[tuple[int, str], list[str]] = {}  # metrics by the place and the text of a sentence
+    for board in boards:
+        for place, sentence in enumerate(_list_sentences(board)):
+            name, _, _ = _describe_metric(board).partition(" (")
+            sentences.setdefault((place, sentence), []).append(name)
+    texts = [sentence if len(metrics) == len(boards) else
+             f"For {_join_words(metrics)}, {sentence[0].lower()}{sentence[1:]}"
+             for (_, sentence), metrics in sorted(sentences.items(), key=lambda entry: entry[0][0]) if sentence]
+    if len(boards) > 1 and all(_describe_correction(board) and _is_own_family(board) for board in boards):
+        texts.append("The p-values of each metric are corrected separately.")
+    return Methods(title, " ".join([_describe_scores(boards), *texts]))
+
+
+def _list_sentences(board: Leaderboard) -> list[str]:
+    """Return the sentences about tests, corrections, ranks and intervals; a sentence that does not apply is empty."""
+    has_ranks = bool(board.decisions) and board.comparison.n_systems > 2
+    return [*(describe(board) if board.decisions else "" for describe in (
+        _describe_tests, _describe_correction, _describe_overall_test)),
+        _describe_ranks(board) if has_ranks else "", _describe_intervals(board)]
+
+
+def _join_words(words: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+
+
+def group_boards(boards: Iterable[Leaderboard]) -> list[list[Leaderboard]]:
+    """Group leaderboards that differ only in their metrics: they have the same items and systems."""
+    groups: dict[tuple[object, ...], list[Leaderboard]] = {}
+    for board in boards:
+        systems = frozenset(standing.submission for standing in board.standings)
+        groups.setdefault((board.task, board.test_set, board.track, board.facet, board.comparison.n_items, systems),
+                          []).append(board)
+    return list(groups.values())
 
 
 def select_citation(citation: str, options: object) -> str:
@@ -120,7 +154,8 @@ def select_citation(citation: str, options: object) -> str:
     return shorten_citation("; ".join(works))
 
 
-def _describe_scores(board: Leaderboard) -> str:
+def _describe_scores(boards: Sequence[Leaderboard]) -> str:
+    board = boards[0]
     comparison = board.comparison
     clusters = f" in {counted(comparison.n_units, 'cluster')}" if comparison.unit == "cluster" else ""
     facet = f" with {board.facet.replace('=', ' ', 1)}" if board.facet else ""
@@ -130,7 +165,8 @@ def _describe_scores(board: Leaderboard) -> str:
     numbers = sorted({standing.runs for standing in board.standings})
     runs = "" if numbers[-1] == 1 else (
         f" A score is the mean over {numbers[0] if len(numbers) == 1 else f'{numbers[0]} to {numbers[-1]}'} runs.")
-    return (f"{systems} scored by {_describe_metric(board)} on the {counted(comparison.n_items, 'item')}{facet}"
+    metrics = _join_words([_describe_metric(board) for board in boards])
+    return (f"{systems} scored by {metrics} on the {counted(comparison.n_items, 'item')}{facet}"
             f"{clusters} of the test set{test_set}{track}.{runs}")
 
 
@@ -212,8 +248,7 @@ def _describe_correction(board: Leaderboard) -> str:
     if comparison.correction == "none":
         return ("The p-values are not corrected for the number of pairs; a difference is called significant if p is at "
                 f"most {comparison.alpha:g}.")
-    has_other_boards = comparison.family_size > math.comb(comparison.n_systems, 2)
-    family = f" for the {comparison.family_size:,} pairs of several leaderboards" if has_other_boards else ""
+    family = "" if _is_own_family(board) else f" for the {comparison.family_size:,} pairs of several leaderboards"
     article = "the " if correction.title[0].islower() and comparison.correction != GATEKEEPING else ""
     # The sentence before names the resamples if p-values are simulated.
     is_simulated = "monte-carlo" in board.decisions.columns["method"].tolist()
@@ -226,6 +261,10 @@ def _describe_correction(board: Leaderboard) -> str:
     return (f"The p-values are adjusted{family} by {article}{correction.title}{_cite(correction.citation)}{joint}, "
             f"which controls the {rate}{condition}{order}. A difference is called significant if its adjusted p-value "
             f"is at most {comparison.alpha:g}.")
+
+
+def _is_own_family(board: Leaderboard) -> bool:
+    return board.comparison.family_size <= math.comb(board.comparison.n_systems, 2)
 
 
 def _describe_overall_test(board: Leaderboard) -> str:

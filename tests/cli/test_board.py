@@ -71,8 +71,12 @@ def test_methods_are_a_paragraph_with_references_in_four_formats(board, registry
     assert all("% " + line in latex for work in row["references"] for line in work["bibtex"].splitlines())
     markdown = board("--methods", "--format", "md").stdout
     assert markdown.count("\n- ") == len(row["references"])
-    assert "has the formats table, md, latex and json, not csv" in board(
+    assert "has the formats table, md, latex, bibtex and json, not csv" in board(
         "--methods", "--format", "csv", exit_code=3).stderr
+    keys = [line.partition("{")[2].rstrip(",") for line in board(
+        "--methods", "--format", "bibtex").stdout.splitlines() if line.startswith("@")]
+    assert keys == [work["key"] for work in row["references"]]
+    assert "add --methods" in board("--format", "bibtex", exit_code=3).stderr
     assert "leave out --wide" in board("--methods", "--wide", exit_code=3).stderr
     assert "over all pairs in 1,000 bootstrap resamples (seed " in board("--methods", "--ranks", "simultaneous").stdout
     signature = registry("board", "--format", "json").json[0]["signature"]

@@ -117,8 +117,16 @@ def test_frames_have_what_is_known_of_each_row(name):
     frame = getattr(board, f"to_{name}")()
     assert type(frame).__module__.startswith(name)
     assert list(frame["system"]) == ["a", "b", "c"]
-    assert list(frame.columns) == list(make_board_table(board._board).keys)
-    assert list(getattr(Pairs(board._board, board.systems), f"to_{name}")()["p_adjusted"]) == [0.04] * 3
+    assert {*frame.columns} == {*make_board_table(board._board).keys}
+    assert list(frame.columns)[:4] == ["system", "score", "ci_low", "ci_high"]
+    pairs = getattr(Pairs(board._board, board.systems), f"to_{name}")()
+    assert list(pairs["p_adjusted"]) == [0.04] * 3
+    assert list(pairs.columns)[:8] == [
+        "system_a", "system_b", "difference", "ci_low", "ci_high", "p_value", "p_adjusted", "significant"]
+    for table in (frame, pairs):
+        columns = list(table.columns)
+        varying = [key for key in columns if len({*map(repr, table[key])}) > 1]
+        assert columns.index("signature") > max(map(columns.index, varying))
 
 
 def test_a_gate_is_that_of_the_command(registry, task):

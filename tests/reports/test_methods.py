@@ -9,7 +9,7 @@ import pytest
 from registry.boards.leaderboard import INTERVAL_METHODS, Intervals
 from registry.metrics import METRICS
 from registry.references import find_references
-from registry.reports.methods import RANK_METHODS, Methods, describe_methods, select_citation
+from registry.reports.methods import RANK_METHODS, Methods, describe_methods, group_boards, select_citation
 from registry.significance import CORRECTIONS, TESTS, McNemar, TwoSampleT
 from registry.values import build
 from tests.reports.boards import HOSTILE, changed, leaderboard
@@ -161,3 +161,30 @@ def test_names_are_no_markup_and_steer_no_terminal():
         assert "<script>" not in methods.to_markdown()
         assert r"\input" not in methods.to_latex().replace(r"\textbackslash{}input", "")
     assert Methods("a\nb", "").to_latex().splitlines()[1] == "", "no line of a title leaves the comment"
+
+
+def test_leaderboards_of_several_metrics_share_a_paragraph():
+    """A sentence that they share occurs once; others name their metrics."""
+    first = leaderboard("abc")
+    second = replace(changed(first, lambda _: {"method": "monte-carlo", "resamples": 1000}), metric="f1",
+                     metric_name="LabelF")
+    third = replace(second, metric="mcc", metric_name="MCC")
+    other = replace(second, test_set="dev")
+    assert group_boards([first, other, second, third]) == [[first, second, third], [other]]
+    text = describe_methods(first, second, third).text
+    assert "scored by accuracy (Manning, Raghavan and Schütze 2008), macro-F1 (van Rijsbergen 1979; Opitz" in text
+    assert text.count("adjusted by Holm") == text.count("The rank range") == 1
+    assert "For accuracy, the differences of the 3 pairs" in text
+    assert "For macro-F1 and the Matthews correlation coefficient, the differences of the 3 pairs" in text
+    assert "The p-values of each metric are corrected separately." in text
+
+
+def test_latex_cites_the_keys_of_its_entries():
+    methods = describe_methods(replace(leaderboard("ab"), metric_name="WER", better="lower", intervals=CLOSED_FORMS))
+    latex = methods.to_latex()
+    assert r"the word error rate (\citealp{morris-etal-2004-wer}; lower is better)" in latex
+    assert r"\citep{noreen-1989-computer,yeh-2000-accurate}" in latex
+    keys = {key for group in re.findall(r"\\cite(?:p|alp)\{(.*?)\}", latex) for key in group.split(",")}
+    assert keys == {work.key for work in methods.references}
+    paragraph = latex.partition("\n\n")[0]
+    assert not re.search(r"[A-Z]\w+ (19|20)\d\d", paragraph)
