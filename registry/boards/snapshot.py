@@ -85,8 +85,9 @@ class TaskBoards:
 
     @property
     def primary_first(self) -> list[Leaderboard]:
-        """The leaderboards of the task, first those by the primary metric."""
-        return sorted(self.boards, key=lambda board: board.metric != self.primary)
+        """The leaderboards of the task by metric, first those by the primary metric."""
+        metrics = [self.primary, *(board.metric for board in self.boards)]
+        return sorted(self.boards, key=lambda board: metrics.index(board.metric))
 
 
 @dataclass(frozen=True)

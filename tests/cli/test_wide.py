@@ -86,6 +86,23 @@ def test_a_page_begins_with_the_average_over_test_sets(two_sets, registry, tmp_p
         "By acc, average of 2 test sets, a is significantly better than b: difference 0.1500, ")
 
 
+def test_the_overview_of_a_page_is_ordered_by_metric_with_averages_first(registry, tmp_path):
+    for model, step in (("a", 5), ("b", 2)):
+        (tmp_path / "out" / model).mkdir(parents=True)
+        for name in ("arc", "gsm"):
+            (tmp_path / "out" / model / f"{name}.tsv").write_text("id\tcorrect\tcost\n" + "".join(
+                f"{n}\t{int(n % step > 0)}\t{n % 7 + step}\n" for n in range(60)))
+    registry("quick", "out/{model}/{benchmark}.tsv", "--score", "correct:higher", "--score", "cost:lower", "--keep",
+             "kept")
+    registry("page", "kept", "-o", "page.html")
+    titles = re.findall(r"<th scope=\"row\"><a href=\"[^\"]*\"><bdi>(.*?)</bdi></a></th>",
+                        (tmp_path / "page.html").read_text())
+    assert titles == [
+        "correct, average of 2 test sets", "correct, test set arc", "correct, test set gsm",
+        "cost, average of 2 test sets (lower is better)", "cost, test set arc (lower is better)",
+        "cost, test set gsm (lower is better)"]
+
+
 def test_averages_are_drawn_and_their_options_are_checked(two_sets, registry):
     two_sets("a", "[[submit]]\nfile = 'late.tsv'\nsystem = 'b'\ntest_set = 'dev'\n")
     registry("plot", "small", "scores", "--wide", "-o", "f.svg")

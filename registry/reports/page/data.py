@@ -112,21 +112,24 @@ def make_board_overview(boards: Sequence[Leaderboard], averages: Sequence[MacroB
 
     A row has the best systems, and how many other systems are significantly worse. The result has two lists: `rows` has
     leaderboards of whole test sets, and of facets (parts of a test set) too if these are few; `facets` has the others.
-    The first rows are averages over test sets by the first board's metric; they link to the boards side by side.
+    The first rows of each metric are averages over test sets, which link to the boards side by side.
     """
-    rows = [{"facet": board.facet, **make_overview_row(board, boards)} for board in boards]
-    whole = rows if len(rows) <= _ROWS else [row for row in rows if row["facet"] is None]
-    first = [_make_row(board, f"#{urlencode({'show': 'wide'} | ({'track': board.track} if board.track else {}))}",
-                       f"{board.metric_label}{f', track {board.track}' if board.track else ''}")
-             for board in make_average_boards(boards, averages)]
-    return {"rows": first + whole, "facets": [] if whole is rows else [
-        row for row in rows if row["facet"] is not None]}
+    is_small, rows = len(boards) <= _ROWS, []
+    for metric in dict.fromkeys(board.metric for board in boards):
+        rows += [_make_row(board, f"#{urlencode({'show': 'wide'} | ({'track': board.track} if board.track else {}))}",
+                           f"{board.metric_label}{f', track {board.track}' if board.track else ''}")
+                 for board in make_average_boards(boards, averages, metric)]
+        rows += [make_overview_row(board, boards) for board in boards
+                 if board.metric == metric and (is_small or board.facet is None)]
+    return {"rows": rows, "facets": [] if is_small else [
+        make_overview_row(board, boards) for board in boards if board.facet is not None]}
 
 
-def make_average_boards(boards: Sequence[Leaderboard], averages: Sequence[MacroBoard]) -> Iterator[Leaderboard]:
-    """Yield the averages over test sets by the first board's metric as leaderboards, one per track."""
+def make_average_boards(boards: Sequence[Leaderboard], averages: Sequence[MacroBoard],
+                        metric: str) -> Iterator[Leaderboard]:
+    """Yield the averages over test sets by a metric as leaderboards, one per track."""
     for average in averages:
-        if average.metric == boards[0].metric and average.pairs:
+        if average.metric == metric and average.pairs:
             yield make_average_leaderboard(average, [board for board in boards if board.facet is None and (
                 board.metric, board.track) == (average.metric, average.track)])
 
@@ -147,7 +150,8 @@ def _make_row(board: Leaderboard, link: str, title: str) -> Json:
     names = [board.standings[n].display_name for n in lead.best]
     score = board.standings[lead.best[0]].score if lead.best else None
     best = list_names(names, _BEST) + " (best ranked)" * board.has_unranked_best if names else "–"
-    return {"link": link, "title": title, "best": best,
+    direction = " (lower is better)" if board.better == "lower" else ""
+    return {"link": link, "title": f"{title}{direction}", "best": best,
             "score": make_number_format(board.decimals)(score), "n": len(board.standings), "better_than": str(lead)}
 
 
@@ -816,7 +820,8 @@ def make_wide_data(boards: Sequence[Leaderboard], averages: Sequence[MacroBoard]
 
     A track with a single column of scores has no such table.
     """
-    results = {board.track: make_result(board, [board]) for board in make_average_boards(boards, averages)}
+    results = {board.track: make_result(board, [board])
+               for board in make_average_boards(boards, averages, boards[0].metric)}
     for wide in make_wide_boards(boards, averages, boards[0].metric):
         if len(wide.columns) > 1:
             rows = {key: make_column(getattr(standing, key) for _, standing in wide.rows)
