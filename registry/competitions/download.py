@@ -265,8 +265,8 @@ class Codabench(Value):
                          for number, download in members.items()]
         scored = [download for download in downloads if download.entry.is_scored]
         if n_unscored := len(downloads) - len(scored):
-            notes.append(f"{counted(n_unscored, 'submission is', 'submissions are')} left out, because the platform did "
-                         f"not score {'it' if n_unscored == 1 else 'them'}")
+            notes.append(f"{counted(n_unscored, 'submission is', 'submissions are')} left out, because the platform "
+                         f"did not score {'it' if n_unscored == 1 else 'them'}")
         selected = [download for download in scored if self.phase in (None, download.entry.phase)]
         if self.phase is not None and not selected:
             phases = ", ".join(sorted({download.entry.phase for download in downloads}))
