@@ -5,7 +5,11 @@ For two systems it has the difference, its confidence interval and the p-value.
 
 from __future__ import annotations
 
+import math
+import re
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -83,14 +87,30 @@ def format_pair_numbers(board: Leaderboard, decision: PairDecision) -> str:
     parts = [f"difference {difference}"]
     if interval := format_interval(row["ci_low"], row["ci_high"], board.decimals):
         parts.append(f"{100 * comparison.confidence:g} % CI {interval}")
+    p, p_adjusted = format_pair_p_values(row)
     if decision.p_value is not None:
-        p = f"p = {format_p_value(decision.p_value, row['log10_p'])}"
         side = "one-sided " if row["alternative"] != "two-sided" else ""
-        parts.append(side + p.replace("= <", "< ").replace("= >", "> "))
+        parts.append(side + re.sub("= ([<>≤]) ?", r"\1 ", f"p = {p}"))
     if is_corrected(board, decision):
-        parts.append(f"{format_p_value(decision.p_adjusted)} after {CORRECTIONS[comparison.correction].title} over "
+        parts.append(f"{p_adjusted} after {CORRECTIONS[comparison.correction].title} over "
                      f"{counted(comparison.family_size, 'pair')}")
     return ", ".join(parts)
+
+
+def format_pair_p_values(row: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the p-value and the adjusted p-value of a pair as text.
+
+    If no permutation or resample is as extreme as the data, more of them could make both smaller: `≤ 1.0e-05`.
+
+    >>> format_pair_p_values({"p_value": 1e-05, "log10_p": -5, "p_adjusted": 3e-05, "method": "monte-carlo",
+    ...                       "resamples": 99_999})
+    ('≤ 1.0e-05', '≤ 3.0e-05')
+    """
+    p, resamples = row["p_value"], row.get("resamples")
+    is_smallest = (row["method"] == "monte-carlo" and p is not None and resamples is not None
+                   and math.isclose(p * (resamples + 1), 1))
+    texts = format_p_value(p, row["log10_p"]), format_p_value(row["p_adjusted"])
+    return (f"≤ {texts[0]}", f"≤ {texts[1]}") if is_smallest else texts
 
 
 def is_corrected(board: Leaderboard, decision: PairDecision) -> bool:

@@ -97,6 +97,8 @@ def format_p_value(text: str) -> str:
     >>> print(format_p_value("1.2e-05"), format_p_value("<1e-323"), format_p_value("0.0312"))
     $1.2\cdot10^{-5}$ $<10^{-323}$ 0.0312
     """
+    if text.startswith("≤ "):
+        return rf"$\leq$ {format_p_value(text[2:])}"
     match = re.fullmatch(r"([<>]?)([0-9.]+)e(-?)0*([0-9]+)", text)
     if match is None:
         return escape_latex(text)

@@ -17,6 +17,7 @@ from registry.boards.leaderboard import (
     make_board_title,
     make_display_names,
 )
+from registry.boards.results import format_pair_p_values
 from registry.boards.statements import count_significant
 from registry.boards.submissions import Ladder, LadderRow
 from registry.errors import counted
@@ -26,7 +27,6 @@ from registry.rendering.table import (
     Row,
     Table,
     format_interval,
-    format_p_value,
     format_text,
     make_number_format,
 )
@@ -72,7 +72,7 @@ def _add_display_values(pairs: Sequence[Row], names_a: Sequence[str], names_b: S
     """Add displayed texts to the rows of a table of pairs.
 
     The new columns are the names of both systems (`shown_a`, `shown_b`), the `interval` of the difference, the p-value
-    (`shown_p`) and the `verdict`.
+    (`shown_p`), the adjusted one (`shown_p_adjusted`) and the `verdict`.
 
     Args:
         pairs: The rows.
@@ -80,10 +80,10 @@ def _add_display_values(pairs: Sequence[Row], names_a: Sequence[str], names_b: S
         names_b: Name of the second system in each row.
         decimals: Decimals of the interval.
     """
+    p_values = map(format_pair_p_values, pairs)
     return [{**row, "shown_a": a, "shown_b": b, "interval": format_interval(row["ci_low"], row["ci_high"], decimals),
-             "shown_p": format_p_value(row["p_value"], row["log10_p"]),
-             "verdict": "A better" if row["significant"] else "undecided"}
-            for row, a, b in zip(pairs, names_a, names_b, strict=True)]
+             "shown_p": p, "shown_p_adjusted": p_adjusted, "verdict": "A better" if row["significant"] else "undecided"}
+            for row, a, b, (p, p_adjusted) in zip(pairs, names_a, names_b, p_values, strict=True)]
 
 
 def format_rank_ranges(board: Leaderboard) -> list[str]:

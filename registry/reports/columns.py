@@ -19,7 +19,6 @@ from registry.rendering.table import (
     Column,
     Row,
     format_interval,
-    format_p_value,
     format_percent,
     format_text,
     is_significant,
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 Form = Literal["terminal", "latex", "page"]  # Markdown shows the columns of the terminal
-Style = Literal["text", "score", "deviation", "percent", "p", "same"]
+Style = Literal["text", "score", "deviation", "percent", "same"]
 
 
 @dataclass(frozen=True)
@@ -125,7 +124,7 @@ PAIRS = (
     Field("ci_low", nullable=True),
     Field("ci_high", nullable=True),
     Field("p_value", "p", nullable=True, limits=_SHARE, right=True, display="shown_p"),
-    Field("p_adjusted", "adjusted p", nullable=True, limits=_SHARE, style="p", right=True),
+    Field("p_adjusted", "adjusted p", nullable=True, limits=_SHARE, right=True, display="shown_p_adjusted"),
     Field("significant", "significant"),
     Field("method", "method"),
     Field("test"),
@@ -339,7 +338,7 @@ def _make_column(column: Field, decimals: int, heading: str, optional: Mapping[s
                  emphasis: Callable[[Row], bool | None] | None) -> Column:
     format_score = make_number_format(decimals)
     write: dict[Style, Callable[[Any], str]] = {
-        "text": format_text, "score": format_score, "p": format_p_value,
+        "text": format_text, "score": format_score,
         "deviation": lambda value: format_text(None) if value is None else format_score(value),
         "percent": lambda share: format_text(None) if share is None else format_percent(share),
         "same": lambda value: "same" if value else ""}

@@ -208,7 +208,7 @@ def render_latex_pairs(board: Leaderboard) -> str:
     The adjusted p-values of significant pairs are bold.
     """
     table, decisions = make_pair_table(board), list(board.decisions)
-    decisive = "p_adjusted" if any(column.key == "p_adjusted" for column in table.columns) else "shown_p"
+    decisive = "shown_p_adjusted" if any(column.key == "shown_p_adjusted" for column in table.columns) else "shown_p"
     columns: list[LatexColumn] = []
     cells: list[list[str]] = []
     for column in table.columns:
@@ -217,7 +217,7 @@ def render_latex_pairs(board: Leaderboard) -> str:
         values = [column.write(row[column.key]) for row in table.rows]
         if column.key == "interval":
             values = _format_intervals([(row["ci_low"], row["ci_high"]) for row in table.rows], board.decimals)
-        elif column.key in ("shown_p", "p_adjusted"):
+        elif column.key in ("shown_p", "shown_p_adjusted"):
             values = [_make_bold(value) if column.key == decisive and decision.significant else value
                       for value, decision in zip(map(format_p_value, values), decisions, strict=True)]
         elif column.right:
@@ -230,7 +230,7 @@ def render_latex_pairs(board: Leaderboard) -> str:
                                    is_name=column.key in ("shown_a", "shown_b"),
                                    is_required=column.key in (*_PAIRS, decisive)))
     rows = [list(row) for row in zip(*cells, strict=True)]
-    adjusted = "adjusted p" if decisive == "p_adjusted" else "p"
+    adjusted = "adjusted p" if decisive == "shown_p_adjusted" else "p"
     caption = (f"{_describe_board(board)} Bold: significant differences ({adjusted} at most "
                f"{board.comparison.alpha:g}).")
     return render_latex_table(LatexTable(columns, rows, caption, _make_board_label(board, "pairs"),

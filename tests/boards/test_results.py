@@ -14,6 +14,8 @@ import registry
 from registry.boards.pairs import PairDetails, describe_details, describe_limits
 from registry.boards.results import describe_result, select_pair
 from registry.messages import NO_MESSAGES, Message, Messages, on_board
+from registry.reports.boards import make_pair_table
+from registry.reports.paper_tables import render_latex_pairs
 from tests.reports.boards import changed, leaderboard
 
 NAMES = [f"h{n}" for n in range(8)]
@@ -112,6 +114,18 @@ def test_the_result_of_two_systems_has_all_numbers():
     assert change_pair(**numbers | {"p_value": None}) == (
         "a and b are not tested (difference 0.1000, 95 % CI 0.0200 to 0.1800).")
     assert change_pair(**numbers | {"difference": 0.0, "p_value": 1.0}).startswith("a and b have the same score: ")
+
+
+@pytest.mark.parametrize(("p_value", "method", "shown"), [
+    (1 / 1000, "monte-carlo", "p ≤ 0.0010"), (2 / 1000, "monte-carlo", "p = 0.0020"), (1 / 1000, "exact", "p = 0.0010")])
+def test_the_smallest_p_value_of_a_simulation_is_a_bound(p_value, method, shown):
+    """(c + 1) / (R + 1) of 999 permutations is 1 / 1000 if none is as extreme as the data."""
+    board = changed(leaderboard(["a", "b"], [0.9, 0.8]), lambda _: {
+        "p_value": p_value, "p_adjusted": p_value, "method": method, "resamples": 999, "alternative": "two-sided"})
+    assert shown in describe_result(board)
+    (row,) = make_pair_table(board).rows
+    assert (row["shown_p"], row["shown_p_adjusted"]) == (shown[2:].removeprefix("= "),) * 2
+    assert ("$\\leq$ 0.0010" in render_latex_pairs(board)) == ("≤" in shown)
 
 
 def test_the_p_value_of_a_pair_of_many_is_corrected():
