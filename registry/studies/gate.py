@@ -211,6 +211,11 @@ class Gate(BoardStudy):
         if self.margins and (absent := [metric for metric in ranges if self.get_margin(metric) is None]):
             raise InputError(f"--margin: {absent[0]} has no margin; add --margin {absent[0]}=D, or test one metric by "
                              "--metric")
+        if self.margin is not None and len(set(ranges.values())) > 1:
+            scales = [f"{metric} from {low:g} to {high:g}" for metric, (low, high) in ranges.items()]
+            each = " ".join(f"--margin {metric}=D" for metric in ranges)
+            raise InputError(f"--margin {self.margin:g}: the metrics have different ranges ({listed(scales, 4)}); give "
+                             f"each its margin ({each}), or test one metric by --metric")
         for metric, (low, high) in ranges.items():
             margin = self.get_margin(metric)
             if margin is not None and low < high <= low + margin:
@@ -218,11 +223,6 @@ class Gate(BoardStudy):
                     f"--margin {margin:g}: scores of {metric} are from {low:g} to {high:g}, so "
                     + (f"{margin:g} points of 100 are {margin / 100:g}" if (low, high) == (0, 1) else
                        "every candidate would pass; give a smaller margin"))
-        if self.margin is not None and len(set(ranges.values())) > 1:
-            scales = [f"{metric} from {low:g} to {high:g}" for metric, (low, high) in ranges.items()]
-            each = " ".join(f"--margin {metric}=D" for metric in ranges)
-            raise InputError(f"--margin {self.margin:g}: the metrics have different ranges ({listed(scales, 4)}); give "
-                             f"each its margin ({each}), or test one metric by --metric")
 
     def _group_boards(self, boards: Sequence[Board]) -> list[list[Board]]:
         """Group the leaderboards by criterion: each one alone, or all test sets of a metric and opponent together."""

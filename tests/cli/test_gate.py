@@ -277,7 +277,7 @@ def scores(registry, tmp_path):
     (["correct=2", "cost=0.0005"], "--margin 2: scores of correct are from 0 to 1, so 2 points of 100 are 0.02"),
     (["correct=0.02", "cost=0.02"], "scores of cost are from 0.001 to 0.0025, so every candidate would pass"),
     (["2%"], "--margin 2%: expected a number, such as 0.02, or METRIC=NUMBER; if scores are from 0 to 1, 2% are 0.02"),
-    (["0.0005"], "the metrics have different ranges (correct from 0 to 1, cost from 0.001 to 0.0025)"),
+    (["0.02"], "the metrics have different ranges (correct from 0 to 1, cost from 0.001 to 0.0025)"),
     (["correct=0.02"], "cost has no margin; add --margin cost=D"),
     (["correct=0.02", "latency=1"], "unknown metric of the gate 'latency'"),
     (["0.02", "cost=0.0005"], "give one margin for all metrics, or one METRIC=NUMBER for each metric"),
