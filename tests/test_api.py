@@ -163,7 +163,7 @@ def test_a_result_is_shown_by_its_first_rows_with_names_that_are_inert(reg):
     assert len(found) == 1000
     shown, page = repr(found), found._repr_html_()
     assert shown.count("<b>") == page.count("<tr>") - 1 == 20
-    assert {"0.333333", "20 of 1000 rows"} <= {word for word in ("0.333333", "20 of 1000 rows") if word in shown}
+    assert {"0.333333", "20 of 1,000 rows"} <= {word for word in ("0.333333", "20 of 1,000 rows") if word in shown}
     assert "&lt;b&gt;&amp;" in page
     assert not {"<b>", "\x1b"} & {word for word in ("<b>", "\x1b") if word in page} | ({"\x1b"} & set(shown))
     assert "1 row" in repr(reg.query("SELECT 1 AS n, 2 AS n"))
