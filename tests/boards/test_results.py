@@ -117,7 +117,8 @@ def test_the_result_of_two_systems_has_all_numbers():
 
 
 @pytest.mark.parametrize(("p_value", "method", "shown"), [
-    (1 / 1000, "monte-carlo", "p ≤ 0.0010"), (2 / 1000, "monte-carlo", "p = 0.0020"), (1 / 1000, "exact", "p = 0.0010")])
+    (1 / 1000, "monte-carlo", "p ≤ 0.0010"), (2 / 1000, "monte-carlo", "p = 0.0020"),
+    (1 / 1000, "exact", "p = 0.0010")])
 def test_the_smallest_p_value_of_a_simulation_is_a_bound(p_value, method, shown):
     """(c + 1) / (R + 1) of 999 permutations is 1 / 1000 if none is as extreme as the data."""
     board = changed(leaderboard(["a", "b"], [0.9, 0.8]), lambda _: {
