@@ -211,4 +211,4 @@ def test_the_board_of_human_scores(human, real_data, tmp_path, registry):
         assert pair["significant"] == (p < 0.05)
         assert not pair["significant"] or pair["p_value"] / 2 == pytest.approx(p, rel=0.005)
     assert "--test rank-sum or --test two-sample-t" in registry("compare", "--test", "wilcoxon", exit_code=3).stderr
-    assert "scored on different items" in registry("effects", exit_code=3).stderr
+    assert "leaves out different items for each system" in registry("effects", exit_code=3).stderr
