@@ -229,7 +229,7 @@ class BLEU(_SegmentMetric):
         if self.tokenize in ("char", "zh"):
             return None
         tokenized = self.tokenize != "none" and is_tokenized(texts)
-        return describe_undivided(texts, self.name, 'set its option tokenize = "{tokenizer}"') or (
+        return describe_undivided(texts, self.name, f"use {self.name}(tokenize={{tokenizer}})") or (
             f'the gold seems to be tokenized already, but {self.name} tokenizes texts again; set tokenize = "none"'
             if tokenized else None)
 
@@ -419,7 +419,7 @@ class ROUGE(QuotientMetric, ReferenceMetric):
         if self.tokenize == "characters" or (self.tokenize == "rouge" and share > _LATIN):
             return None
         if self.tokenize == "whitespace":
-            return describe_undivided(texts, self.name, 'set its option tokenize = "characters"')
+            return describe_undivided(texts, self.name, f"use {self.name}(tokenize=characters)")
         return (f"{1 - share:.0%} of the letters in the gold are not a to z, and {self.name} ignores them; set its "
                 'option tokenize = "whitespace", or "characters" for a script without blanks between words')
 

@@ -155,7 +155,7 @@ def test_an_unknown_label_names_the_option_that_works(quick, folder):
 
 def test_a_warning_of_fixed_runs_names_the_option(quick):
     warned = quick("--runs", "fixed", systems=("a.tsv", "c.seed1.tsv", "c.seed2.tsv")).stderr
-    assert "results hold only for these runs (--runs fixed)" in warned
+    assert "the results hold for these runs, but not for new runs (--runs fixed)" in warned
 
 
 def test_quiet_prints_results_warnings_and_questions_only(quick):

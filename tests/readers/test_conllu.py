@@ -130,5 +130,5 @@ def test_multiword_tokens_beyond_all_measure_are_refused():
     n = 2100
     words = [f"{k}\tw{k}\t_\t_\t_\t_\t{k - 1}\tdep\t_\t_" for k in range(1, n + 1)]
     text = "\n".join([f"1-{n}\tx\t_\t_\t_\t_\t_\t_\t_\t_", *words]) + "\n\n"
-    with pytest.raises(InputError, match="multiword tokens cover 2100 words without a break"):
+    with pytest.raises(InputError, match="multiword tokens cover 2,100 words without a break"):
         assigned(gold(text), text)

@@ -71,7 +71,7 @@ def test_null_bytes(name):
 @pytest.mark.parametrize("reader", [Labels(), Bio(scheme="iob2"), Candidates(item=("a",), score="b")],
                          ids=lambda reader: reader.name)
 def test_a_million_columns(reader):
-    assert refused(reader.read_answers, b"a\tb\nx\t" + b"\t".join([b"y"] * 10**6), "8193 c") in (1, 2)
+    assert refused(reader.read_answers, b"a\tb\nx\t" + b"\t".join([b"y"] * 10**6), "8,193 c") in (1, 2)
 
 
 @pytest.mark.slow

@@ -24,8 +24,7 @@ ALIKE = {  # a name that is taken for Aspen or aspen, and what of it is told
     "Aspen\u3164": "U+3164 HANGUL FILLER", "As\u034fpen": "U+034F COMBINING GRAPHEME JOINER",
     "Aspen\ufe0f": "U+FE0F VARIATION SELECTOR-16"}
 DIFFERENT = ["Aspen 2", "Aspens", "Asper", "A-spen", "Aspen_", "Birch", "Аспен", "桜", "As pen"]
-REFUSED = ["As\u200bpen", "Aspen\u200d", "Aspen ", " Aspen", "Aspen\u2060", "\ufeffAspen", "As\u00adpen",
-           unicodedata.normalize("NFD", "Aspén")]
+REFUSED = ["As\u200bpen", "Aspen\u200d", "Aspen ", " Aspen", "Aspen\u2060", "\ufeffAspen", "As\u00adpen"]
 
 
 def told(before, after):
@@ -48,9 +47,13 @@ def test_other_names_are_let_pass(name):
     assert told({}, {"Aspen": {"Aspen", name}, name: {"Aspen"}}) == []
 
 
+def test_decomposed_letters_are_composed():
+    assert check_name(unicodedata.normalize("NFD", "Aspén")) == unicodedata.normalize("NFC", "Aspén")
+
+
 @pytest.mark.parametrize("name", REFUSED)
 def test_names_with_invisible_characters_or_blanks_at_the_ends_are_refused_anyway(name):
-    with pytest.raises(ValueError, match=r"invisible|begins or ends|normal form"):
+    with pytest.raises(ValueError, match=r"invisible|begins or ends"):
         check_name(name)
 
 

@@ -43,9 +43,9 @@ def test_bleu_has_the_tokenizer_of_the_script(script):
 
 
 @pytest.mark.parametrize(("metric", "remedy"), [
-    ("BLEU(tokenize=13a)", 'set its option tokenize = "zh"'), ("BLEU(tokenize=intl)", 'tokenize = "zh"'),
+    ("BLEU(tokenize=13a)", "use BLEU(tokenize=zh)"), ("BLEU(tokenize=intl)", "use BLEU(tokenize=zh)"),
     ("TER", "use CER, chrF, or BLEU"), ("WER", "use CER"), ("chrF++", "remove the option"),
-    ("ROUGE(tokenize=whitespace)", 'set its option tokenize = "characters"'), ("chrF", None), ("CER", None),
+    ("ROUGE(tokenize=whitespace)", "use ROUGE(tokenize=characters)"), ("chrF", None), ("CER", None),
     ("ROUGE(tokenize=characters)", None)])
 def test_metrics_of_words_warn_of_a_script_without_blanks(metric, remedy):
     _, told = remarks(CHINESE, metric)
