@@ -12,9 +12,12 @@ import argparse
 import os
 import sys
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, lru_cache
+from multiprocessing import get_context
 from types import SimpleNamespace
+from unittest import mock
 
 import numpy as np
 from scipy import special, stats
@@ -42,9 +45,14 @@ ERRORS = ("scores", "candidate", "margin", *(f"{n:,} items" for n in UNITS))
 FIVE = ("five criteria", "items", "one at its margin: passes", "all at their margins: fails")
 POWER = ("scores", "items", "margin", "difference", "gate", "paired t test", "McNemar")
 
-margins.draw_counts = lru_cache(maxsize=2)(margins.draw_counts)  # the test sets of a batch share resamples
-margins.exact_p_value = cache(exact_p_value)
-gate.count_needed_units = lambda *_: None  # it is slow, and no verdict depends on it
+
+@contextmanager
+def repeated_work_once():
+    """Compute resamples and exact p-values once, and no needed units, on which no verdict depends."""
+    with (mock.patch.object(margins, "draw_counts", lru_cache(maxsize=2)(margins.draw_counts)),
+          mock.patch.object(margins, "exact_p_value", cache(exact_p_value)),
+          mock.patch.object(gate, "count_needed_units", return_value=None)):
+        yield
 
 
 def clustered(units):
@@ -231,7 +239,7 @@ def percent(share):
 
 def measure(runs):
     """Return the rows of the three tables."""
-    with ProcessPoolExecutor(min(2, os.cpu_count() or 1)) as pool:
+    with repeated_work_once(), ProcessPoolExecutor(min(2, os.cpu_count() or 1), get_context("fork")) as pool:
         counted = {(n, margin): pool.submit(count_errors, n, margin) for n in reversed(UNITS) for margin in MARGINS}
         simulated = {(kind, n): pool.submit(simulate_errors, kind, n, runs) for kind in KINDS for n in UNITS}
         five = {(kind, share): pool.submit(simulate_five, kind, share, runs)

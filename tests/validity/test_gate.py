@@ -10,6 +10,12 @@ from tests.validity.record import recorded
 RUNS, ALPHA = 300, 0.05
 
 
+@pytest.fixture(autouse=True)
+def _repeated_work_once():
+    with gate.repeated_work_once():
+        yield
+
+
 def allowed(runs):
     return ALPHA + 3 * math.sqrt(ALPHA * (1 - ALPHA) / runs)
 
