@@ -151,9 +151,7 @@ def _load_averages(job: Job, result: Evaluation) -> Iterator[Leaderboard]:
         studies = plan_studies(connection, Macro(), Choice(result.task), execution=job.execution)
     archive = Archive(job.database, job.journal, print_warning=lambda warning: job.report(f"warning: {warning}"))
     for average in load_macro_boards(studies, archive):
-        boards = [board for board in result.boards if board.facet is None and (board.metric, board.track) == (
-            average.metric, average.track)]
-        yield make_average_leaderboard(average, boards)
+        yield make_average_leaderboard(average, result.boards)
 
 
 @contextmanager

@@ -23,8 +23,11 @@ def make_average_leaderboard(averages: MacroBoard, boards: Sequence[Leaderboard]
 
     Args:
         averages: The averages.
-        boards: The leaderboards of the test sets by this metric. The first one has the titles and the confidence.
+        boards: Leaderboards of the task. Those of whole test sets by this metric and track have the names of systems;
+            the first of them also has the titles and the confidence.
     """
+    boards = [board for board in boards if board.facet is None and (board.metric, board.track) == (
+        averages.metric, averages.track)]
     example = boards[0]
     known = {f"{standing.team}/{standing.system}": standing for board in boards for standing in board.standings}
     systems = [known[average.system] for average in averages.averages]

@@ -130,8 +130,7 @@ def make_average_boards(boards: Sequence[Leaderboard], averages: Sequence[MacroB
     """Yield the averages over test sets by a metric as leaderboards, one per track."""
     for average in averages:
         if average.metric == metric and average.pairs:
-            yield make_average_leaderboard(average, [board for board in boards if board.facet is None and (
-                board.metric, board.track) == (average.metric, average.track)])
+            yield make_average_leaderboard(average, boards)
 
 
 def make_overview_row(board: Leaderboard, boards: Sequence[Leaderboard], page: str = "") -> Json:
