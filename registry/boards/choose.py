@@ -20,6 +20,7 @@ from registry.significance.ranks import find_groups
 from registry.store import catalog
 from registry.store.catalog import TaskRow
 from registry.studies.score_distributions import resample_ranks, resample_score_intervals
+from registry.studies.study import is_named
 
 
 def load_metric_leaderboards(connection: Connection, task_row: TaskRow, metric: str | None = None,
@@ -187,8 +188,8 @@ def _require_one_system(boards: Sequence[Leaderboard], name: str) -> None:
 
 
 def _find_places(board: Leaderboard, system: str | None) -> list[int]:
-    return [place for place, standing in enumerate(board.standings) if system in (
-        None, standing.display_name, standing.system, standing.submission, f"{standing.team}/{standing.system}")]
+    return [place for place, standing in enumerate(board.standings)
+            if system is None or system == standing.display_name or is_named(standing, system)]
 
 
 def add_score_intervals(connection: Connection, task_row: TaskRow, board: Leaderboard) -> Leaderboard:

@@ -524,9 +524,25 @@ def name_systems(members: Sequence[Member]) -> list[str]:
             for member in members]
 
 
-def is_named(member: Member, name: str) -> bool:
+class NamedSubmission(Protocol):
+    """Names of a submission."""
+
+    @property
+    def team(self) -> str:
+        """Name of the team."""
+
+    @property
+    def system(self) -> str:
+        """Name of the system."""
+
+    @property
+    def submission(self) -> str:
+        """Name of the submission, `team/system@version`."""
+
+
+def is_named(submission: NamedSubmission, name: str) -> bool:
     """Return True if a name is a submission's system, `team/system`, or `team/system@version`."""
-    return name in (member.system, f"{member.team}/{member.system}", member.submission)
+    return name in (submission.system, f"{submission.team}/{submission.system}", submission.submission)
 
 
 _MAX_SIZES = 10_000
