@@ -90,8 +90,7 @@ class Group:
             missing = [task for task in self.tasks if task not in logged]
             if missing and logged & set(self.tasks):
                 raise InputError(f"the samples of {model!r} on {missing[0]!r} are missing, a task of the group "
-                                 f"{name!r}; add "
-                                 "them, or remove the model", path=path, category="missing")
+                                 f"{name!r}; add them, or remove the model", path=path, category="missing")
         self._means: dict[tuple[str, str], list[tuple[float, int]]] = defaultdict(list)
         self._scores: dict[tuple[str, str], tuple[float, Path]] = {}
 
@@ -137,9 +136,8 @@ class Group:
             is_weighted = False
             if not is_near(task_mean, score):
                 raise InputError(f"the score of the group {self.name!r} is {score:.6g}, but the mean over its samples "
-                                 "is "
-                                 f"{sample_mean:.6g}, and the mean over its tasks is {task_mean:.6g}; import without "
-                                 "--option group", path=path)
+                                 f"is {sample_mean:.6g}, and the mean over its tasks is {task_mean:.6g}; import "
+                                 "without --option group", path=path)
         return is_weighted and bool(self._scores)
 
 
@@ -505,8 +503,7 @@ class LmEval(ScoredImporter):
                                        "the task with lm_eval 0.4.7 or newer, which writes the filter")
         if self.duplicates == "reject":
             raise make_duplicate_error(item, place, samples[item][1], "; add --option duplicates=number to import "
-                                                                      "both, "
-                                       "with documents as units of the tests")
+                                                                      "both, with documents as units of the tests")
         return next(name for n in count(2) if (name := f"{item}#{n}") not in samples)
 
 

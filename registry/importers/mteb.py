@@ -155,6 +155,5 @@ def _make_parts_error(task: str, first: tuple[str, Parts], second: tuple[str, Pa
     (model, parts), (other, other_parts) = first, second
     split, subset = min(other_parts - parts)
     return place.error(f"{model!r} has no result of {task!r}, split {split!r}, subset {subset!r}, but {other!r} has "
-                       "one, so "
-                       "the means of these models are not comparable; choose parts that all models have with --option "
-                       "splits=... or languages=..., or remove the task or the model")
+                       "one, so the means of these models are not comparable; choose parts that all models have with "
+                       "--option splits=... or languages=..., or remove the task or the model")

@@ -253,8 +253,7 @@ def _read_report(report: Any, place: Place, all_instances: frozenset[str]) -> Ou
     total = get_member(report, "total_instances", kind=int, place=place)
     if total != len(outcomes) or not outcomes:
         raise place.error(f"the report has outcomes of {counted(len(outcomes), 'instance')}, but 'total_instances' is "
-                          f"{total}; "
-                          "name the report of a run on all instances", category="missing")
+                          f"{total}; name the report of a run on all instances", category="missing")
     return outcomes
 
 

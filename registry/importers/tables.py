@@ -161,8 +161,8 @@ class Wide(Importer):
             is_flag = isinstance(cell, bool) and self.systems  # by default a truth value may be an attribute of items
             if is_scored and not is_flag and math.isnan(to_number(cell, text=text)):
                 raise place.error(f"column {name!r} has {str(cell)[:60]!r}, which is not a score; add --option "
-                                  f"item={name} "
-                                  "if the column has the item names, otherwise --option systems or unscored")
+                                  f"item={name} if the column has the item names, otherwise --option systems or "
+                                  "unscored")
 
 
 def _split_columns(columns: Iterable[str], pattern: str, place: Place) -> dict[str, tuple[str, str]]:

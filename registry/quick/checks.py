@@ -341,8 +341,8 @@ def refuse_other_order(gold: Table, table: Table) -> None:
         same_places = sum(a == b for a, b in zip(keys, golds, strict=False))
         if len({*golds}) > _FEW and 2 * same_places < len({*keys} & {*golds}) > len({*golds}) / 2:
             raise table.document.error(f"column {name!r} has the items of the gold in another order; remove "
-                                       "--in-order, "
-                                       "and write the item names exactly as in the gold, with leading zeros")
+                                       "--in-order, and write the item names exactly as in the gold, with leading "
+                                       "zeros")
 
 
 def refuse_other_gold(gold: Table, items: Sequence[str], value: str,

@@ -108,8 +108,7 @@ def plan_scores(systems: Sequence[SystemFile], request: Request, items_of: Docum
     for table in tables:
         if any(name not in table.names for name in items):
             raise table.document.error(f"the file has no column {', '.join(map(repr, items))}, but "
-                                       f"{first.document.path} "
-                                       f"has; columns: {table.preview()}")
+                                       f"{first.document.path} has; columns: {table.preview()}")
         refuse_summary(table, items, others=tables)
     if not items and len({len(table.rows) for table in tables}) > 1:
         raise first.document.error("the files have different numbers of rows and no item names, so their rows cannot "
@@ -363,9 +362,8 @@ def plan_table(document: Document, request: Request) -> Plan | None:
     if request.gold is None and names and len({*table.cells(names[0])}) > len(table.rows) / 2:
         raise document.error(
             f"each row seems to be a system, because column {names[0]!r} has names of systems, but a board needs one "
-            "row "
-            "per item and one column per system; if the columns are items, transpose the table: python -c 'import csv, "
-            f"sys; csv.writer(sys.stdout).writerows(zip(*csv.reader(open(sys.argv[1]))))' {document.path}")
+            "row per item and one column per system; if the columns are items, transpose the table: python -c 'import "
+            f"csv, sys; csv.writer(sys.stdout).writerows(zip(*csv.reader(open(sys.argv[1]))))' {document.path}")
     return _plan_wide(table, request)
 
 
@@ -523,8 +521,7 @@ def _plan_wide(table: Table, request: Request) -> Plan:
     return Plan(table.document, make_reader(table, "scores", items, {}, options=request.options), systems,
                 (*roles, *make_layout_options([table])), Mean.build({"better": better}),
                 notes=(f"{counted(len(scored), 'column')} of scores; systems are compared by their mean score "
-                       f"({better} "
-                       "is better)",
+                       f"({better} is better)",
                        *([f"not read: {listed(unread, 5)}"] if unread else []), *_describe_column_runs(scored)))
 
 

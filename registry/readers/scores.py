@@ -234,8 +234,7 @@ class Judged(TableReader):
                             for cell, column in zip(row.cells, (self.judge, self.human), strict=True))
             if judge is None and human is not None:
                 raise row.error(f"{self.judge!r} is missing, but the item has a value of {self.human!r}; add the "
-                                "judge's "
-                                "score, which every item needs")
+                                "judge's score, which every item needs")
             return {name: score for name, score in (("judge", judge), ("human", human)) if score is not None}
 
         return [Answer(row.key, value, row.line)

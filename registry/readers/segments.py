@@ -151,8 +151,7 @@ class Lines(SegmentReader):
         last = int(answers[-1].key)
         if last > len(items):
             return answers[-1].line, (f"the file has {counted(last, 'line')}, but the gold has {len(items)}; remove "
-                                      "added "
-                          "lines, and line ends within a segment")
+                                      "added lines, and line ends within a segment")
         return find_misplaced(items, answers) if self.check_order else None
 
 
@@ -239,8 +238,7 @@ class NBest(SegmentReader):
             return "the line is not a candidate; expected `id ||| text ||| features ||| score`"
         if not _WHOLE.fullmatch(cells[0]) or int(cells[0]) < self.first_id:
             return (f"the segment id is {cells[0][:40]!r}; expected a whole number, {self.first_id} (option "
-                    "'first_id') "
-                    "or more")
+                    "'first_id') or more")
         if self.pick == "score" and (len(cells) < 4 or math.isnan(to_number(cells[3], text=True))):
             return 'the candidate has no score, which pick = "score" needs; add a score'
         return ""
@@ -275,8 +273,7 @@ class Texts(TableReader, SegmentReader):
             raise InputError("option 'unscored' applies only to numbers; remove it (a blank text is a missing answer)")
         if len({"gold", "source", *self.references}) < 2 + len(self.references):
             raise InputError("option 'references' of texts names a column twice, or a column called 'gold' or "
-                             "'source'; "
-                             "rename this column")
+                             "'source'; rename this column")
 
     @property
     def optional(self) -> tuple[str, ...]:
