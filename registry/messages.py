@@ -536,6 +536,11 @@ def _few_judged_items(items: int, least: int) -> str:
             f"some system; at least {least} are needed")
 
 
+def _few_groups(groups: int, kind: str, least: int) -> str:
+    return (f"the results hold only for the {counted(groups, kind)} in the data, and may not hold for others; at least "
+            f"{least} are needed for results about others")
+
+
 _add("clustered-units", "warning", _clustered_units, unit="item", attribute="document", clusters=12, factor=2.1,
      largest=3.4, pairs_known=6)
 _add("known-errors", "warning", _known_errors, correction="romano-wolf", units=60.0, pairs=28, percent=7.7)
@@ -550,6 +555,10 @@ _add("mixed-scales", "warning",
      percent="birch", fraction="aspen")
 _add("extra-classes", "warning", _extra_classes, system="aspen", classes=1, metric="macro-F1")
 _add("few-judged-items", "warning", _few_judged_items, items=12, least=20)
+_add("few-groups", "warning", _few_groups, groups=4, kind="voter", least=6)
+_add("weak-links", "warning",
+     "differences between {groups} groups of systems depend on fewer than {least} wins in one direction",
+     remedy="collect more votes between these groups", least=5, groups=2)
 _add("empty-board", "error", "there is no board, because no item has an answer of every system")
 
 

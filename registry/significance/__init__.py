@@ -21,6 +21,7 @@ histories       new best scores on leaderboards that stay open
 
 pairwise        tests of two systems, one module per family of tests
 resampling      random resamples of units, and counts of resamples as extreme as the observed difference
+joint           scores of systems that are estimated together, from votes or ratings
 exact           p-values without simulation: exact permutation tests, and the bootstrap with infinitely many resamples
 diagnostics     warnings about tests that do not fit the data, and about pairs that violate the null hypothesis
 """

@@ -50,6 +50,7 @@ _PAIRS_PER_ROW_BLOCK = 2**10  # pairs whose errors are computed together
 _MAX_MAXIMA = 2**22  # stored maxima over groups of pairs
 _BETA = 0.1  # share of alpha for the interval of all systems (Andrews et al. 2024, section 5)
 _BISECTIONS = 60
+_MANY = 2**10  # units that are always enough
 _TIED_SCORE = 1e-9  # relative to the best score, and to 1 for slopes
 
 
@@ -187,28 +188,41 @@ class Influences:
         return np.where(np.isfinite(steps), steps, 0.0)
 
 
-@dataclass(frozen=True, eq=False)
 class JointErrors(ABC):
     """Simulated errors of all score differences, for simultaneous tests.
 
-    Each error is divided by its standard error, which is estimated in every resample, because the largest error often
-    has a standard error that is small by chance. With fixed standard errors rank sets fail too often (Hall 1992,
-    section 3.6; docs/limits.md).
+    Each error is divided by its standard error.
 
     Attributes:
-        influences: Influences of systems with defined scores.
-        settings: Number of resamples, seed, and execution with its memory.
+        settings: Number of simulated errors, seed, and execution with its memory.
     """
 
-    influences: Influences
     settings: Settings
 
-    @cached_property
+    @property
     @abstractmethod
-    def squared_errors(self) -> Floats:
-        """Squared standard errors of the observed differences, [systems, systems].
+    def differences(self) -> Floats:
+        """Observed differences of the scores of two systems, [systems, systems]."""
 
-        The error is 0 if the difference of two systems is the same in every item.
+    @property
+    @abstractmethod
+    def tolerance(self) -> float:
+        """Largest difference of scores that can be a rounding error."""
+
+    @property
+    @abstractmethod
+    def observed(self) -> Floats:
+        """Observed differences on the scale of the simulated errors, [systems, systems].
+
+        The value is 0 if the difference of two systems does not vary.
+        """
+
+    @abstractmethod
+    def compute_margins(self, factors: Floats) -> Floats:
+        """Return margins of error of the differences, [systems, systems]; infinite if unknown.
+
+        Args:
+            factors: Critical value of the differences of each system, on the scale of the simulated errors, [systems].
         """
 
     @abstractmethod
@@ -219,7 +233,7 @@ class JointErrors(ABC):
     def compute_rows(self, systems: slice) -> Floats:
         """Simulate the errors of the differences of some systems to all systems.
 
-        Each error is divided by its standard error. It is 0 if the difference does not vary in the resample.
+        Each error is divided by its standard error. It is 0 if the difference does not vary.
 
         Args:
             systems: Slice of the systems.
@@ -228,14 +242,49 @@ class JointErrors(ABC):
             Studentized errors, [resamples, some systems, systems].
         """
 
+
+@dataclass(frozen=True, eq=False)
+class ResampledErrors(JointErrors):
+    """Errors of differences in resamples of the items.
+
+    The standard error is estimated in every resample, because the largest error often has a standard error that is
+    small by chance. With fixed standard errors rank sets fail too often (Hall 1992, section 3.6; docs/limits.md).
+
+    Attributes:
+        influences: Influences of systems with defined scores.
+        settings: Number of resamples, seed, and execution with its memory.
+    """
+
+    influences: Influences
+    settings: Settings
+
+    @property
+    def differences(self) -> Floats:
+        return self.influences.differences
+
+    @property
+    def tolerance(self) -> float:
+        return self.influences.tolerance
+
+    @cached_property
+    @abstractmethod
+    def squared_errors(self) -> Floats:
+        """Squared standard errors of the observed differences, [systems, systems].
+
+        The error is 0 if the difference of two systems is the same in every item.
+        """
+
     @cached_property
     def observed(self) -> Floats:
-        """Observed differences divided by their standard errors, [systems, systems].
-
-        The value is 0 if the difference of two systems is the same in every item.
-        """
         squared = self.squared_errors
-        return np.divide(self.influences.differences, np.sqrt(squared), out=np.zeros_like(squared), where=squared > 0)
+        return np.divide(self.differences, np.sqrt(squared), out=np.zeros_like(squared), where=squared > 0)
+
+    def compute_margins(self, factors: Floats) -> Floats:
+        squared = self.squared_errors
+        with np.errstate(invalid="ignore"):
+            margins = np.where(squared > 0, factors[:, None] * np.sqrt(squared), np.inf)
+        margins[(squared == 0) & self.influences.are_equal] = 0.0
+        return margins
 
     def _studentize(self, systems: slice, errors: Floats, squared: Floats) -> Floats:
         observed = self.squared_errors[systems]
@@ -245,7 +294,7 @@ class JointErrors(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class Bootstrapped(JointErrors):
+class Bootstrapped(ResampledErrors):
     """Simulated errors of score differences, by the bootstrap of items and runs.
 
     Items or clusters are resampled within strata. There are too few runs to resample them. So the contribution of the
@@ -323,7 +372,7 @@ class Bootstrapped(JointErrors):
 
 
 @dataclass(frozen=True, eq=False)
-class SignFlips(JointErrors):
+class SignFlips(ResampledErrors):
     """Simulated errors of score differences, by random sign flips.
 
     Under the null hypothesis, the difference of two systems in a single unit (item or cluster) is equally likely to
@@ -357,7 +406,7 @@ class SignFlips(JointErrors):
         return np.asarray(influences.scores - 2 * flipped)
 
 
-JOINT_ERRORS: dict[str, type[JointErrors]] = {"bootstrap": Bootstrapped, "flips": SignFlips}
+JOINT_ERRORS: dict[str, type[ResampledErrors]] = {"bootstrap": Bootstrapped, "flips": SignFlips}
 
 
 @dataclass(frozen=True, eq=False)
@@ -429,16 +478,31 @@ def compute_rank_sets(matrix: Matrix, settings: Settings, *, alpha: float = 0.05
         method: One of `JOINT_ERRORS`.
     """
     influences = Influences.compute(matrix)
-    defined = np.flatnonzero(influences.are_defined)
-    n = len(influences.scores)
-    wins, marginal_wins, marginal_losses = np.zeros((3, n, n), dtype=bool)
-    possible, leads = np.ones(n, dtype=bool), np.full((2, n), np.nan)
-    if len(defined) > 1:
-        errors = JOINT_ERRORS[method](influences.defined, settings)
-        square = np.ix_(defined, defined)
-        wins[square], marginal_wins[square], marginal_losses[square], margins = _decide(
-            errors, alpha, _count_differing(matrix.by_unit, errors, defined))
-        leads[:, defined], possible[defined] = _compute_lead_bounds(influences.defined, margins)
+    errors = JOINT_ERRORS[method](influences.defined, settings)
+    systems = np.flatnonzero(influences.are_defined)
+    differing = _count_differing(matrix.by_unit, errors, systems) if len(systems) > 1 else None
+    return compute_rank_sets_by_errors(errors, systems, len(influences.scores), differing, alpha=alpha)
+
+
+def compute_rank_sets_by_errors(errors: JointErrors, systems: Ints, n_systems: int, differing: Ints | None = None, *,
+                                alpha: float = 0.05) -> RankSets:
+    """Compute simultaneous confidence sets of ranks from simulated errors of all differences.
+
+    Args:
+        errors: Errors of the differences of systems with defined scores.
+        systems: Indices of these systems. The others may have every rank.
+        n_systems: Number of all systems.
+        differing: Numbers of items or clusters in which two systems differ, [systems, systems]; None if there are
+            always enough.
+        alpha: 1 - confidence, below 1/2.
+    """
+    wins, marginal_wins, marginal_losses = np.zeros((3, n_systems, n_systems), dtype=bool)
+    possible, leads = np.ones(n_systems, dtype=bool), np.full((2, n_systems), np.nan)
+    if len(systems) > 1:
+        square = np.ix_(systems, systems)
+        differing = np.full((len(systems),) * 2, _MANY) if differing is None else differing
+        wins[square], marginal_wins[square], marginal_losses[square], margins = _decide(errors, alpha, differing)
+        leads[:, systems], possible[systems] = _compute_lead_bounds(errors, margins)
     return RankSets.from_wins(wins, marginal_wins, marginal_losses, possible, leads)
 
 
@@ -528,12 +592,9 @@ def _decide(errors: JointErrors, alpha: float, differing: Ints) -> tuple[Flags, 
         # If few units differ, errors are skewed against the observed difference, so the longer tail decides.
         tails = other_errors.max(axis=1), -other_errors.min(axis=1)
         factors[system] = max(0.0, *(_find_critical(largest, alpha) for largest in tails))
-    squared = errors.squared_errors
-    with np.errstate(invalid="ignore"):
-        margins = np.where(squared > 0, factors[:, None] * np.sqrt(squared), np.inf)
-    is_few = np.exp2(-1.0 * differing) > alpha
-    margins[is_few] = np.maximum(margins, np.abs(errors.influences.differences))[is_few]
-    margins[(squared == 0) & errors.influences.are_equal] = 0.0
+    margins = errors.compute_margins(factors)
+    is_few = (np.exp2(-1.0 * differing) > alpha) & (np.abs(errors.differences) > errors.tolerance)
+    margins[is_few] = np.maximum(margins, np.abs(errors.differences))[is_few]
     np.fill_diagonal(margins, np.inf)
     return _exceeds(observed, family.find_critical(alpha)), own_wins, own_losses, margins
 
@@ -645,7 +706,7 @@ def _exceeds(observed: Floats, value: float) -> Flags:
     return np.asarray(observed - _TIED * np.abs(observed) > value)
 
 
-def _compute_lead_bounds(influences: Influences, margins: Floats) -> tuple[Floats, Flags]:
+def _compute_lead_bounds(errors: JointErrors, margins: Floats) -> tuple[Floats, Flags]:
     """Bound the lead of each system over the best of the others.
 
     A system whose lead may be 0 or more may be the best system. The bounds are the constrained intervals of Hsu 1996,
@@ -653,15 +714,15 @@ def _compute_lead_bounds(influences: Influences, margins: Floats) -> tuple[Float
     best system hold at level 1 - alpha.
 
     Args:
-        influences: Influences of the systems, which have their scores.
+        errors: Errors of the differences.
         margins: Margins of error of differences, as in `_decide`.
 
     Returns:
         Lower and upper bounds, [2, systems]; and flags of the systems that may be the best, [systems].
     """
-    upper = (influences.differences + margins).min(axis=1)
-    is_possible = upper >= -influences.tolerance
-    lower = np.where(is_possible, influences.differences - margins.T, np.inf)
+    upper = (errors.differences + margins).min(axis=1)
+    is_possible = upper >= -errors.tolerance
+    lower = np.where(is_possible, errors.differences - margins.T, np.inf)
     np.fill_diagonal(lower, np.inf)
     return np.array([np.minimum(lower.min(axis=1), 0), np.maximum(upper, 0)]), is_possible
 

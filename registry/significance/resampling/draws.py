@@ -367,7 +367,7 @@ Used = TypeVar("Used")
 BLOCK = 512  # resamples in a block
 # Kinds of streams: permutations, bootstraps, both for runs, resampled systems, sampled test sets, simulated outputs,
 # training sets, and the order of units.
-SIGNS, COUNTS, LABELS, RUNS, SYSTEMS, SETS, OUTPUTS, TRAINING, ORDER = range(9)
+SIGNS, COUNTS, LABELS, RUNS, SYSTEMS, SETS, OUTPUTS, TRAINING, ORDER, ESTIMATES = range(10)
 
 _MAX_WORD = 2**64 - 1  # full words are generated without the global lock
 _CHUNK = 2**11  # units whose bits are expanded together; they fit into the cache
