@@ -10,7 +10,9 @@ import numpy as np
 
 from registry.boards.leaderboard import Decisions, Leaderboard, Standing, make_display_names
 from registry.boards.results import describe_result
+from registry.boards.statements import count_significant
 from registry.errors import counted
+from registry.messages import Message
 from registry.significance import CORRECTIONS
 from registry.significance.ranks import assign_letters, find_groups
 
@@ -59,16 +61,43 @@ def make_average_leaderboard(averages: MacroBoard, boards: Sequence[Leaderboard]
                     decisions=decisions, groups=tuple(tuple(ranked[n] for n in group) for group in groups),
                     statements=(), outdated=(), rank_warnings=(), declared_title=title, signature=averages.signature,
                     result="", details=())
-    basis = f"Scores are {describe_average(averages)}."
-    return replace(board, result=describe_result(board) if averages.pairs else "", details=(basis,))
+    return replace(board, result=describe_result(board) if averages.pairs else "", details=describe_average(averages))
 
 
-def describe_average(averages: MacroBoard) -> str:
-    """Describe averages over test sets, their intervals and their tests, as part of a sentence."""
-    tests = f"not tested: {averages.untested}" if averages.untested else describe_tests(
-        averages.correction, len(averages.pairs), f"{averages.test} of units within each")
-    return (f"the mean over the test sets {', '.join(averages.test_sets)}, for systems that took part in all of them, "
-            f"with percentile intervals of units resampled within each; {tests}")
+def describe_average(averages: MacroBoard) -> tuple[str, ...]:
+    """Describe averages over test sets, their tests and their confidence intervals in sentences."""
+    intervals = f"{100 * averages.confidence:g} % confidence intervals: {averages.intervals}"
+    n_pairs = len(averages.pairs)
+    return tuple(filter(None, (
+        f"Scores are averages over the test sets {', '.join(averages.test_sets)}, which have equal weights.",
+        describe_average_tests(averages),
+        f"{intervals}{'; not corrected for the number of pairs' if n_pairs > 1 else ''}." if averages.intervals else "",
+        str(Message("interval-contradicts", {"pairs": n})) if (n := _count_contrary(averages)) else "")))
+
+
+def describe_average_tests(averages: MacroBoard) -> str:
+    """Return a sentence about the tests of averages over test sets; it says how many differences are significant."""
+    if averages.untested:
+        return f"Averages are not tested: {averages.untested}."
+    n_pairs = len(averages.pairs)
+    if not n_pairs:
+        return ""
+    level = f"at {100 * averages.alpha:g} %"
+    units = averages.pairs[0]["unit"].replace(" and ", "s and ")
+    test = f"{averages.test} of {units}s within each test set"
+    if n_pairs == 1:
+        return f"Tested {level}: {test}."
+    correction = " without correction" if averages.correction == "none" else (
+        f" after {CORRECTIONS[averages.correction].title}")
+    n_significant = sum(row["significant"] for row in averages.pairs)
+    return f"{count_significant(n_significant, n_pairs)} {level}{correction} ({test})."
+
+
+def _count_contrary(averages: MacroBoard) -> int:
+    """Count pairs whose interval and two-sided, uncorrected p-value disagree on a difference of 0."""
+    return sum((row["ci_low"] > 0 or row["ci_high"] < 0) != (row["p_value"] <= 1 - averages.confidence)
+               for row in averages.pairs if row["alternative"] == "two-sided"
+               and None not in (row["ci_low"], row["ci_high"], row["p_value"]))
 
 
 def describe_tests(correction: str, n_pairs: int, test: str) -> str:

@@ -18,7 +18,6 @@ from registry.boards.leaderboard import (
     make_display_names,
 )
 from registry.boards.results import format_pair_p_values
-from registry.boards.statements import count_significant
 from registry.boards.submissions import Ladder, LadderRow
 from registry.errors import counted
 from registry.metric_names import metric_decimals
@@ -310,13 +309,8 @@ def make_macro_pair_table(board: MacroBoard, past: str = "") -> Table:
     names_a, names_b = ([row[side] for row in board.pairs] for side in ("system_a", "system_b"))
     rows = _add_display_values(board.pairs, names_a, names_b, decimals)
     track = f", track {board.track}" if board.track else ""
-    n_significant = sum(row["significant"] for row in rows)
-    caption = f"Pairs are not tested: {board.untested}." if board.untested else (
-        f"{count_significant(n_significant, len(rows))} at {board.alpha:g}; "
-        f"{describe_tests(board.correction, len(rows), board.test)} of units within each of the test sets "
-        f"{', '.join(board.test_sets)}.")
     return Table(rows, make_pair_columns(rows, decimals, board.better), f"{board.task}{track}: macro {board.metric}",
-                 (*filter(None, [past]), caption), MACRO_PAIR_KEYS, board.signature)
+                 (*filter(None, [past]), *describe_average(board)), MACRO_PAIR_KEYS, board.signature)
 
 
 def _make_wide_board(boards: Sequence[Leaderboard], averages: Sequence[MacroBoard]) -> WideBoard:
@@ -363,7 +357,7 @@ def _make_macro_column(board: MacroBoard, example: Leaderboard) -> WideColumn:
         {average.system: average for average in board.averages},
         {average.system: _format_range(average.rank_low, average.rank_high) for average in board.averages
          if average.rank_low is not None},
-        f"{describe_average(board)}; {board.signature}", example.decimals)
+        f"{' '.join(describe_average(board))} {board.signature}", example.decimals)
 
 
 def get_cell_value(cell: Standing | MacroAverage | None, name: str) -> Any:

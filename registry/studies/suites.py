@@ -24,6 +24,7 @@ from registry.evaluation.comparing.settings import Request
 from registry.identity import replace_undefined
 from registry.manifest import Manifest, decode_manifest
 from registry.messages import Message
+from registry.rendering.table import format_p_value
 from registry.significance import CORRECTIONS, MatchedT, PairMatrix, PairTest, StatisticMatrix, rank
 from registry.significance.base import PairResult
 from registry.significance.diagnostics.assumptions import misuses, one_sided_misuses
@@ -260,7 +261,7 @@ def _warn_of_rare_classes(matrix: Matrix) -> list[Message]:
     return [warning.message for warning in find_rare_classes(SystemPairs.every(matrix)) if warning.where.any()]
 
 
-_RESULT_KEYS = ("difference", "ci_low", "ci_high", "p_value", "method", "n_units", "n_discordant", "resamples",
+_RESULT_KEYS = ("p_value", "method", "n_units", "n_discordant", "resamples",
                 "log10_p", "p_low", "p_high", "messages")
 
 _ALTERNATIVES = {side: alternative for alternative, side in SIDES.items()}
@@ -298,6 +299,8 @@ class MacroBoard:
         better: `higher` or `lower`.
         test_sets: Names of the test sets.
         test, correction, alpha: Test and correction of pairs, and significance level.
+        confidence: Confidence level of the intervals.
+        intervals: The method of the intervals; empty if there are none.
         untested: The reason if pairs are not tested; otherwise empty.
         averages: One average per system.
         pairs: One row per pair, the better system first; empty if pairs are not tested.
@@ -314,6 +317,8 @@ class MacroBoard:
     test: str
     correction: str
     alpha: float
+    confidence: float
+    intervals: str
     untested: str
     averages: tuple[MacroAverage, ...]
     pairs: tuple[Row, ...]
@@ -340,7 +345,8 @@ class Macro(BoardStudy):
     """Average scores of systems over test sets, with tests of their differences.
 
     The permutation test swaps the outputs of two systems in units of all test sets, and the bootstrap resamples the
-    units of each test set. The p-values of all pairs of one metric are corrected together.
+    units of each test set. The p-values of all pairs of one metric are corrected together. Confidence intervals of
+    averages and of their differences are percentiles of bootstrap resamples within each test set.
     """
 
     name: ClassVar[str] = "macro-average"
@@ -407,7 +413,9 @@ class _Averaging:
             "task": key.task.slug, "track": key.track, "metric": key.metric.alias, "metric_name": key.metric.name,
             "better": "lower" if first.matrix.lower_is_better else "higher",
             "test_sets": self._test_sets, "test": settings.test,
-            "correction": settings.correction, "alpha": settings.alpha, "untested": untested}
+            "correction": settings.correction, "alpha": settings.alpha, "confidence": settings.confidence,
+            "intervals": "" if resampled is None else self._describe_intervals(is_tested=not untested),
+            "untested": untested}
         warnings = [] if untested else warn_by_set([board.matrix.by_unit for board in self.boards], self._test_sets,
                                                    lambda matrix: misuses(self.test, matrix))
         return Finding({"averages": [asdict(average) for average in averages], "pairs": pairs, "board": [board]},
@@ -417,13 +425,30 @@ class _Averaging:
         settings, sets = self.request.significance, counted(len(self.boards), "test set")
         if not pairs:
             return [f"Averages over {sets} are not tested: {untested or 'no average is defined'}."]
+        place = f"By the average over these {sets} with equal weights"
+        scope = "This applies to other items of these test sets; for other test sets run `registry study suite`."
+        if len(pairs) == 1:
+            return [f"{place}, {self._describe_pair(pairs[0])}.", scope]
         best_pairs = [row for row in pairs if row["system_a"] == pairs[0]["system_a"]]
         n_best, n_all = (sum(row["significant"] for row in rows) for rows in (best_pairs, pairs))
-        return [f"By the average over these {sets} with equal weights, the best system is significantly better than "
-                f"{n_best} of {counted(len(best_pairs), 'other')}, and {n_all} of "
-                f"{counted(len(pairs), 'pair differs', 'pairs differ')} significantly ({settings.test}, "
-                f"{settings.correction}, at {100 * settings.alpha:g} %). This applies to other items of these test "
-                "sets; for other test sets run `registry study suite`."]
+        return [f"{place}, the best system is significantly better than {n_best} of "
+                f"{counted(len(best_pairs), 'other')}, and {n_all} of {len(pairs)} pairs differ significantly "
+                f"({settings.test}, {settings.correction}, at {100 * settings.alpha:g} %).", scope]
+
+    def _describe_pair(self, row: Row) -> str:
+        numbers = [f"difference {row['difference']:.4g}", f"p = {format_p_value(row['p_value'])}"]
+        if not math.isnan(row["ci_low"]):
+            level = f"{100 * self.request.significance.confidence:g} % CI"
+            numbers.insert(1, f"{level} {row['ci_low']:.4g} to {row['ci_high']:.4g}")
+        verb = "is" if row["significant"] else "is not"
+        a, b = name_systems([self.boards[0].members[indices] for indices in self.systems[0][:2]])
+        return f"{a} {verb} significantly better than {b}: {', '.join(numbers)}"
+
+    def _describe_intervals(self, *, is_tested: bool) -> str:
+        """Return the method of the intervals; if the test makes those of differences, its name follows."""
+        scores = f"percentiles of {self.request.settings.resamples:,} resamples within each test set"
+        has_own = is_tested and self.test.gives_intervals(self.boards[0].matrix)
+        return f"{scores} for scores, interval of the test {self.test.name} for differences" if has_own else scores
 
     @property
     def _test_sets(self) -> list[str]:
@@ -482,6 +507,7 @@ class _Averaging:
                 results[n] = result
         p_values = np.array([result.p_value for result in results])
         adjusted = adjust(p_values, settings.correction).tolist() if pairs else []
+        intervals = self._compute_intervals(pairs, results, matrix, resampled)
         names = [f"{member.team}/{member.system}" for member in members]
         units = " and ".join(dict.fromkeys("item" if board.matrix.units is None else "cluster"
                                            for board in self.boards))
@@ -489,6 +515,7 @@ class _Averaging:
             "task": key.task.slug, "track": key.track, "metric": key.metric.alias, "metric_name": key.metric.name,
             "test_sets": " ".join(self._test_sets), "system_a": names[a], "system_b": names[b],
             "score_a": float(self.scores[a]), "score_b": float(self.scores[b]),
+            "difference": result.difference, "ci_low": low, "ci_high": high,
             **{key: getattr(result, key) for key in _RESULT_KEYS}, "p_adjusted": p,
             "significant": (p <= settings.alpha and bool(result.favours * result.difference > 0)
                             and side * result.difference >= 0),
@@ -496,7 +523,23 @@ class _Averaging:
             "alternative": OBSERVED if self.test.is_one_sided else _ALTERNATIVES[side],
             "family_size": len(pairs), "unit": units, "seed": None if result.resamples is None else settings.seed,
             "same_team": members[a].team == members[b].team,
-        } for (a, b), result, p, side in zip(pairs, results, adjusted, sides.tolist(), strict=True)]
+        } for (a, b), result, p, side, (low, high) in zip(pairs, results, adjusted, sides.tolist(), intervals,
+                                                          strict=True)]
+
+    def _compute_intervals(self, pairs: Sequence[tuple[int, int]], results: Sequence[PairResult],
+                           matrix: StatisticMatrix, resampled: Floats | None) -> list[tuple[float, float]]:
+        """Return the confidence interval of the difference of each pair.
+
+        The interval is that of the test or, if the test has none, the percentile interval of the resamples that also
+        make the intervals of the scores. The ends are nan if the averages cannot be resampled.
+        """
+        if self.test.gives_intervals(matrix):
+            return [(result.ci_low, result.ci_high) for result in results]
+        if resampled is None:
+            return [(math.nan, math.nan)] * len(pairs)
+        confidence = self.request.significance.confidence
+        ends = [percentiles(matrix.difference(resampled[:, [a]], resampled[:, [b]]), confidence)[0] for a, b in pairs]
+        return [(float(low), float(high)) for low, high in ends]
 
     def _rank(self, rows: Sequence[Row], members: Sequence[Member]) -> list[tuple[int | None, ...]]:
         """Return the rank, first and last possible rank, and cluster of every system.
