@@ -15,6 +15,8 @@ multiple        corrections of families of p-values
 ranks           ranks and letters that follow from significant differences
 rank_sets       sets of ranks and best systems, computed from joint resamples
 facets          differences in facets, compared with the rest of the items
+metric_agreement
+                agreement of metrics with people, and tests of two metrics
 effects         effect sizes and equivalence
 power           power of tests, and synthetic systems
 histories       new best scores on leaderboards that stay open
