@@ -10,16 +10,18 @@ SQL and files are the ways to use what they do.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from registry.version import __version__
 
 if TYPE_CHECKING:
     from registry.api import Registry
+    from registry.direct.agreement import Agreement
     from registry.direct.board import Board
 
-__all__ = ["__version__", "evaluate", "open"]
+__all__ = ["__version__", "compute_agreement", "evaluate", "open"]
 
 
 def evaluate(gold: Any, systems: Any, metric: str | None = None, *, clusters: Any = None, missing: str = "reject",
@@ -58,6 +60,51 @@ def evaluate(gold: Any, systems: Any, metric: str | None = None, *, clusters: An
     from registry.direct.task import EvaluationRequest
 
     return evaluate_values(EvaluationRequest(gold, systems, metric, clusters, missing, settings))
+
+
+def compute_agreement(data: Any, *, item: str | Sequence[str] = (), annotator: str | None = None,
+                      value: str | None = None, annotators: Sequence[str] = (),
+                      level: Literal["nominal", "ordinal", "interval", "ratio"] | None = None,
+                      order: Sequence[str] = (), missing: str | Sequence[str] = (), cluster: str | None = None,
+                      by: Literal["annotator", "pair", "category"] | None = None, resamples: int | None = None,
+                      confidence: float | None = None, seed: int | None = None) -> Agreement:
+    """Measure the agreement of annotators; store nothing.
+
+    >>> agreement = compute_agreement({"ann": ["a", "a", "b", "b"] * 15, "bob": ["a", "b", "b", "b"] * 15},
+    ...                               annotators=["ann", "bob"])
+    >>> round(agreement.alpha, 3), agreement.rows[1]["coefficient"], agreement.rows[1]["value"]
+    (0.496, 'percent agreement', 0.75)
+
+    Args:
+        data: The path of a file, a data frame, or a dictionary of columns. A long table has a row for each item and
+            annotator; a wide one has a row for each item, and a column for each annotator. None and nan are missing.
+        item: The columns that identify an item. Default: found by their names; in a wide table each row is an item.
+        annotator: The column of annotators in a long table. Default: found by its name.
+        value: The column of values in a long table. Default: found by its name.
+        annotators: The columns of annotators in a wide table.
+        level: The level of measurement. Default: nominal; numbers with three or more values need it.
+        order: Categories that are no numbers in ascending order, for the level ordinal.
+        missing: Values that mean that there is no rating.
+        cluster: The column of groups of items, such as documents, that are resampled as a whole.
+        by: Also compute alpha without each `annotator`, of each `pair` of annotators, or of each `category` against
+            the rest.
+        resamples: Number of bootstrap resamples (default 10,000).
+        confidence: Confidence level of intervals (default 0.95).
+        seed: Seed of the random numbers (default 1).
+
+    Raises:
+        InputError: The data or a setting is invalid, or there is nothing to agree on.
+    """
+    from registry.direct.agreement import compute_agreement_of_values
+    from registry.direct.ratings import RatingOptions
+
+    def listed(names: str | Sequence[str]) -> tuple[str, ...]:
+        return (names,) if isinstance(names, str) else tuple(names)
+
+    options = RatingOptions(listed(item), annotator, value, tuple(annotators), level, tuple(order), listed(missing),
+                            cluster)
+    settings = {"resamples": resamples, "confidence": confidence, "seed": seed}
+    return compute_agreement_of_values(data, options, by, settings)
 
 
 def open(path: str | Path, *, at: str | None = None, public: bool = False) -> Registry:  # noqa: A001  (its name)

@@ -1,4 +1,4 @@
-"""Usual names of columns, by which `quick`, `new` and `evaluate` recognise the roles of columns.
+"""Usual names of columns, by which `quick`, `new`, `agreement` and `evaluate` recognise the roles of columns.
 
 Only its name decides the role of a column, never its values. Names are compared by their words, so `sampleId`,
 `Sample ID` and `meta.sample_id` are the same name.
@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 from typing import Literal
 
 Role = Literal["item", "part", "gold", "answer", "label", "score", "text", "given", "system", "run", "group", "meta",
-               "document", "other"]
+               "document", "annotator", "rating", "other"]
 
 _ROLES: dict[Role, str] = {
     # What names an item.
@@ -54,6 +54,12 @@ _ROLES: dict[Role, str] = {
     "meta": "difficulty hardness complexity level grade annotator rater judge coder worker expert human crowd majority "
             "majority_vote consensus agreement confidence certainty probability prob weight importance frequency freq "
             "genre age gender readability entropy date timestamp month day",
+    # What names the person (or program) that rated an item, in a table with a row for each item and annotator.
+    "annotator": "annotator annotator_id annotator_name rater rater_id coder coder_id judge judge_id worker worker_id "
+                 "assessor assessor_id expert expert_id participant_id user user_id",
+    # What an annotator says.
+    "rating": "rating ratings value label labels score scores annotation judgment judgement category class grade code "
+              "answer response",
     # What headers of labels have besides; no role follows from these.
     "other": "category type value stance tweet names sent",
     # What names a document, whose items are not independent.

@@ -900,3 +900,30 @@ _add("unequal-lists", "warning", _unequal_lists, cut_offs=3, of_cut_offs=10, n=1
      smaller="birch", fewer=80)
 _add("one-list", "info", "there is only one system, so nothing can be compared",
      remedy="use --show curves for its n-best list")
+
+
+# Agreement of annotators.
+def _few_units_agreement(units: int, unit: str, least: int) -> Text:
+    return (f"intervals of agreement may be too narrow, because there are only {counted(units, unit)}",
+            f"rate at least {least}")
+
+
+def _constant_agreement(coefficients: int, unit: str) -> str:
+    return (f"{counted(coefficients, 'coefficient has', 'coefficients have')} no interval, because all resamples of "
+            f"{unit}s have the same value")
+
+
+def _undefined_agreement(coefficients: int, unit: str, percent: float) -> Text:
+    return (f"{counted(coefficients, 'coefficient has', 'coefficients have')} no interval, because up to "
+            f"{percent:.2g} % of the resamples of {unit}s have only one category",
+            f"rate more {unit}s with rare categories")
+
+
+_add("few-units-agreement", "warning", _few_units_agreement, units=12, unit="item", least=50)
+_add("constant-agreement", "info", _constant_agreement, coefficients=1, unit="item")
+_add("undefined-agreement", "warning", _undefined_agreement, coefficients=1, unit="item", percent=12.5)
+_add("unpaired-items", "info", lambda items: f"{counted(items, 'item has', 'items have')} fewer than two ratings and "
+     f"{'does' if items == 1 else 'do'} not count", items=7)
+_add("unequal-ratings", "info", "Fleiss' kappa is left out, because items have different numbers of ratings")
+_add("incomplete-ratings", "info",
+     "intraclass correlations are left out, because not every annotator rated every item")

@@ -16,6 +16,13 @@ from registry.errors import InputError, LockedError, QueryError, RegistryError, 
 PUBLIC = {  # changes are a matter of the version number
     package.evaluate: "(gold: 'Any', systems: 'Any', metric: 'str | None' = None, *, clusters: 'Any' = None, "
                       "missing: 'str' = 'reject', **settings: 'Any') -> 'Board'",
+    package.compute_agreement: (
+        "(data: 'Any', *, item: 'str | Sequence[str]' = (), annotator: 'str | None' = None, "
+        "value: 'str | None' = None, annotators: 'Sequence[str]' = (), "
+        "level: \"Literal['nominal', 'ordinal', 'interval', 'ratio'] | None\" = None, order: 'Sequence[str]' = (), "
+        "missing: 'str | Sequence[str]' = (), cluster: 'str | None' = None, "
+        "by: \"Literal['annotator', 'pair', 'category'] | None\" = None, resamples: 'int | None' = None, "
+        "confidence: 'float | None' = None, seed: 'int | None' = None) -> 'Agreement'"),
     board.Board.plot: "(self, kind: 'Kind' = 'scores', path: 'str | Path | None' = None, "
                       "**look: 'Unpack[Sizes]') -> 'Picture'",
     board.Board.to_pandas: "(self) -> 'pandas.DataFrame'", board.Board.to_polars: "(self) -> 'polars.DataFrame'",
@@ -45,7 +52,7 @@ ERRORS = ["HiddenError", "InputError", "LimitError", "LockedError", "ManifestErr
 
 
 def test_the_public_names_and_their_signatures():
-    assert package.__all__ == ["__version__", "evaluate", "open"]
+    assert package.__all__ == ["__version__", "compute_agreement", "evaluate", "open"]
     assert api.__all__ == ["Registry", "Result", "Task", "Tasks"]
     assert {thing: str(inspect.signature(thing)) for thing in PUBLIC} == PUBLIC
     methods = {getattr(of, name) for of in (api.Registry, api.Result, board.Board, board.Pair, board.Pairs)

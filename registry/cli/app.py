@@ -44,6 +44,7 @@ COMMANDS = {
     "effects": LazyCommand(STUDY, "Print effect sizes and equivalence of every pair.", "Analyse"),
     "best": LazyCommand(STUDY, "Print which systems may be best, and which ranks are open.", "Analyse"),
     "ranking": LazyCommand(STUDY, "Evaluate rankings: n-best lists, and where two differ.", "Analyse"),
+    "agreement": LazyCommand("agreement:agreement", "Measure the agreement of annotators.", "Analyse"),
     "study": LazyCommand("study:group", "Analyse a task further, such as its statistical power.", "Analyse"),
     "export": LazyCommand("export:export", "Write results in the format of another platform.", "Publish"),
     "page": LazyCommand("publish:page", "Write the leaderboards of a task as an HTML file.", "Publish"),

@@ -50,6 +50,7 @@ def list_citations() -> Iterator[tuple[str, str, str]]:
     from registry.metrics import METRICS
     from registry.reports.methods import RANK_METHODS
     from registry.significance import CORRECTIONS, TESTS
+    from registry.significance.agreement import CITATIONS
     from registry.significance.overall import OVERALL_TESTS
     from registry.studies import RESOLVED_STUDIES, STUDIES
 
@@ -58,5 +59,6 @@ def list_citations() -> Iterator[tuple[str, str, str]]:
     yield from (("corrections", name, correction.citation) for name, correction in CORRECTIONS.items())
     yield from (("ranks", name, sentence) for name, sentence in RANK_METHODS.items())
     yield from (("intervals", name, method.citation) for name, method in INTERVAL_METHODS.items())
+    yield from (("agreement", name, citation) for name, citation in CITATIONS.items())
     yield from (("metrics", name, metric.citation) for name, metric in METRICS.items())
     yield from (("studies", name, entry.load().citation) for name, entry in {**STUDIES, **RESOLVED_STUDIES}.items())

@@ -15,8 +15,10 @@ from registry.manifest import Significance
 from registry.quick.plan import suggest_options
 
 FILE_OPTIONS = ("item", "in_order", "label", "score", "text", "system", "pool", "sets", "format", "options")
+AGREEMENT_OPTIONS = ("annotator", "annotators", "value", "level", "order", "cluster")
 _ARGUMENTS = {name.replace("_", "-"): name for name in (
-    *Significance.model_fields, *FILE_OPTIONS, "gold", "metric", "missing")} | {"as": "format", "option": "options"}
+    *Significance.model_fields, *FILE_OPTIONS, *AGREEMENT_OPTIONS, "gold", "metric", "missing")} | {
+        "as": "format", "option": "options"}
 _FLAGS = {"in-order"}
 _COMMAND = re.compile(r"`registry (?:compare|quick) (--[^`]*)`")
 _OPTION = re.compile(r"""--([a-z][a-z-]*)(?:[ ](?!(?:to|or|and)\b)('[^']*'|"[^"]*"|[^\s,;]*[^\s,;.:)]))?""")

@@ -19,6 +19,7 @@ metric_agreement
                 agreement of metrics with people, and tests of two metrics
 effects         effect sizes and equivalence
 power           power of tests, and synthetic systems
+agreement       agreement of annotators, with bootstrap intervals
 histories       new best scores on leaderboards that stay open
 
 pairwise        tests of two systems, one module per family of tests

@@ -351,29 +351,30 @@ def quantile_interval(o: Observed, resampled: Floats, settings: Settings) -> tup
         settings: Kind of the interval, and confidence level.
     """
     d, outside = o.difference, 1 - settings.confidence
-    plain = (outside / 2, 1 - outside / 2)
-    levels = _bca_levels(o, resampled, outside / 2) if settings.interval == "bca" else plain
+    levels = (outside / 2, 1 - outside / 2)
+    if settings.interval == "bca":
+        levels = find_bca_levels(d, resampled, o.matrix.difference(*o.matrix.select_systems(o.pair).jackknife().T),
+                                 outside / 2)
     low, high = (float(q) for q in np.quantile(resampled, levels))
     return (2 * d - high, 2 * d - low) if settings.interval == "basic" else (low, high)
 
 
-def _bca_levels(o: Observed, resampled: Floats, outside: float) -> tuple[float, float]:
+def find_bca_levels(estimate: float, resampled: Floats, without: Floats, outside: float) -> tuple[float, float]:
     """Return the quantile levels of the BCa bootstrap interval (Efron 1987).
 
-    BCa means bias-corrected and accelerated. Half of the ties with the observed difference count as below. The
-    acceleration is estimated by the jackknife over items (or clusters) of the paired difference.
+    BCa means bias-corrected and accelerated. Half of the ties with the estimate count as below. The acceleration is
+    estimated by the jackknife.
 
     Args:
-        o: The pair of systems.
-        resampled: Defined differences in resamples.
+        estimate: The estimate from all items (or clusters), such as a paired difference.
+        resampled: Defined estimates in resamples, [resamples].
+        without: Estimates without each item (or cluster), [units]; nan if undefined.
         outside: Probability outside of one end of the interval.
     """
     from scipy.special import ndtr, ndtri
 
-    below = (np.count_nonzero(resampled < o.difference) + np.count_nonzero(resampled <= o.difference)) / 2
+    below = (np.count_nonzero(resampled < estimate) + np.count_nonzero(resampled <= estimate)) / 2
     bias = float(ndtri(min(max(below, 0.5), len(resampled) - 0.5) / len(resampled)))
-    matrix = o.matrix
-    without = matrix.difference(*matrix.select_systems(o.pair).jackknife().T)
     deviations = np.nanmean(without) - without
     sum_of_squares = float(np.nansum(deviations**2))
     acceleration = float(np.nansum(deviations**3)) / (6 * sum_of_squares**1.5) if sum_of_squares else 0.0
