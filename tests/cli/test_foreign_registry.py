@@ -42,7 +42,8 @@ COMMANDS = {  # every command, with what it is given
 }
 READING = {  # which ask the most of a registry
     "board", "pairs", "items", "query", "show", "effects", "page", "publish", "verify"}
-WITHOUT = {"quick", "new", "import", "task-pack", "serve", "completion", "agreement"}  # they open no registry, or until they end
+WITHOUT = {  # they open no registry, or until they end
+    "quick", "new", "import", "task-pack", "serve", "completion", "agreement"}
 
 
 @pytest.fixture(scope="module")
