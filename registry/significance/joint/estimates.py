@@ -193,15 +193,9 @@ class JointEstimates:
         """
         n = self._inverse.shape[1]
         sums, products = np.zeros(n), np.zeros((n, n))
-        step = max(1, _CELLS // n * len(groups) // self.contributions.shape[0])
-        for start in range(0, len(groups), step):
-            rows, starts = groups.select(slice(start, start + step))
-            block = np.zeros((len(rows), n))
-            for design in self.designs:
-                block += np.square(design[rows] @ self._inverse)
-            if self.weights is not None:
-                block *= self.weights[rows, None]
-            by_group = np.add.reduceat(block, starts, axis=0)
+        step = max(1, _CELLS // n)
+        for first in range(0, len(groups), step):
+            by_group = self._sum_variances(groups, slice(first, min(first + step, len(groups))), step)
             sums += by_group.sum(axis=0)
             products += by_group.T @ by_group
         squares = np.diag(products)
@@ -210,6 +204,27 @@ class JointEstimates:
         degrees = np.where(effective > 1 + 1e-9, effective - 1, np.nan)
         covariance = self._sum_squares(groups)
         return _Variance(covariance, _square_differences(covariance) * (degrees + 1) / degrees, degrees)
+
+    def _sum_variances(self, groups: _Groups, part: slice, step: int) -> Floats:
+        """Return the contributions of some groups to the variances of the scores under the model, [groups, systems + 1].
+
+        Args:
+            groups: All groups.
+            part: The selected groups.
+            step: Number of observations in a dense block.
+        """
+        sums = np.zeros((part.stop - part.start, self._inverse.shape[1]))
+        rows, starts = groups.select(part)
+        for first in range(0, len(rows), step):
+            chosen = rows[first:first + step]
+            block = sum(np.square(design[chosen] @ self._inverse) for design in self.designs)
+            if self.weights is not None:
+                block *= self.weights[chosen, None]
+            low, high = np.searchsorted(starts, (first, first + len(chosen) - 1), side="right") - 1
+            ends = np.append(np.maximum(starts[low:high + 1] - first, 0), len(chosen))
+            n = len(chosen)
+            sums[low:high + 1] += sparse.csr_array((np.ones(n), np.arange(n), ends), shape=(len(ends) - 1, n)) @ block
+        return sums
 
     def _reduce_bias(self, groups: _Groups) -> _Variance:
         """Estimate variances by CR2, with degrees of freedom by Satterthwaite (Bell and McCaffrey 2002).
