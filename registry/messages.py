@@ -518,7 +518,7 @@ def _known_errors(correction: str, units: float, pairs: int, percent: float) -> 
 def _fixed_runs(systems: int) -> Text:
     return (f"{counted(systems, 'system has', 'systems have')} several runs, and the results hold for these runs, but "
             'not for new runs (runs = "fixed")',
-            "for results about new runs, give every system two or more runs and use --runs random --test crossed")
+            "for results about new runs, give every system two or more runs and use --runs random")
 
 
 def _rounded_ties(items: int, rounding: float) -> str:
@@ -750,7 +750,8 @@ _add("outside-range", "warning", _outside_range, score=1.2, low=0.0, high=1.0)
 # Runs that cannot be compared.
 def _single_runs(systems: int, of_systems: int) -> Text:
     return (f"{counted(systems, f'of {of_systems} systems has', f'of {of_systems} systems have')} only one run, but "
-            "random runs need two or more of each system", 'add runs, or set runs = "fixed"')
+            "random runs need two or more of each system",
+            'add runs, compare only the systems with several runs, or set runs = "fixed"')
 
 
 def _few_runs(systems: int, least: int) -> Text:

@@ -58,6 +58,11 @@ class Comparison(NamedTuple):
     p_value: float | None
     cluster: str | None = None  # the attribute that groups items; None if the test set declares none
 
+    @property
+    def shares_family(self) -> bool:
+        """True if p-values are corrected together with those of other leaderboards."""
+        return self.family_size > math.comb(self.n_systems, 2)
+
 
 @dataclass(frozen=True)
 class PairDecision:

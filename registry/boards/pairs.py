@@ -38,6 +38,8 @@ class PairDetails:
         n_discordant: The number of units in which the statistics of the systems differ.
         for_a, for_b: The numbers of units with a result in favour of A, and of B. Both are 0 if the score is not
             computed from sums over units.
+        is_outweighed: True if no more units favour A than B, but a unit in favour of A has a larger effect on the
+            difference, on average.
         only_a, only_b: The numbers of items on which only A, and only B, has the correct label; None if items have no
             single labels, or if a system has several runs.
         detectable: The smallest true difference that a two-sided test at the board's alpha, without correction, detects
@@ -49,6 +51,7 @@ class PairDetails:
     for_a: int
     for_b: int
     detectable: float | None
+    is_outweighed: bool = False
     only_a: int | None = None
     only_b: int | None = None
 
@@ -136,8 +139,10 @@ def _measure(matrix: Matrix, pair: tuple[int, int], alpha: float) -> PairDetails
         detectable = math.nan
     effects = _compute_swap_effects(observed) if isinstance(matrix, StatisticMatrix) else np.empty(0)
     least = _ROUNDING * np.nanmax(np.abs(effects), initial=0.0)
-    return PairDetails(n, observed.n_discordant, int(np.sum(effects > least)), int(np.sum(effects < -least)),
-                       None if math.isnan(detectable) else detectable)
+    gains, losses = effects[effects > least], -effects[effects < -least]
+    return PairDetails(n, observed.n_discordant, len(gains), len(losses),
+                       None if math.isnan(detectable) else detectable,
+                       0 < len(gains) <= len(losses) and bool(gains.mean() > losses.mean()))
 
 
 def _compute_swap_effects(observed: Observed) -> Floats:
@@ -169,6 +174,9 @@ def describe_details(board: Leaderboard, details: PairDetails) -> list[str]:
     units = counted(details.n_units, comparison.unit)
     favours = f": {details.for_a:,} favour {a}, {details.for_b:,} favour {b}" if details.for_a + details.for_b else ""
     sentences = [f"The systems differ on {details.n_discordant:,} of {units}{favours}."]
+    if details.is_outweighed and decision.difference:
+        unit = "A cluster" if comparison.unit == "cluster" else "An item"
+        sentences.append(f"{unit} that favours {a} changes the difference more, on average.")
     if details.only_a is not None and details.only_b is not None and details.n_discordant:
         both_wrong = "; items on which both are wrong can favour one of them, too" * (
             comparison.unit == "item" and details.only_a + details.only_b < details.n_discordant)
@@ -202,18 +210,21 @@ def _summarise_for_paper(board: Leaderboard, decision: PairDecision) -> list[str
         return []
     first, second = (board.standings[place] for place in (decision.a, decision.b))
     format_score = make_number_format(board.decimals)
-    sample = counted(board.comparison.n_items, "item")
-    if board.comparison.runs == "random":
+    sample, average, scope = counted(board.comparison.n_items, "item"), "", ""
+    if max(first.runs, second.runs) > 1:
         runs = counted(first.runs, "run")
         sample += f" and {runs} of each system" if first.runs == second.runs else (
             f", {runs} of {first.display_name} and {second.runs} of {second.display_name}")
+        average = ", from statistics averaged over runs"
+        if board.comparison.runs == "fixed":
+            scope = " The result holds for these runs, not for new ones."
     scores = (f"{first.display_name} reaches {format_score(first.score)} and {second.display_name} "
               f"{format_score(second.score)}")
     verdict = f"is {'' if decision.significant else 'not '}significant at {100 * board.comparison.alpha:g} %" + (
         " by the corrected p-value" * is_corrected(board, decision))
     numbers = format_pair_numbers(board, decision).removeprefix("difference ")
-    return [f"For the paper: On {sample}, {scores} ({board.metric_title}). The difference {verdict} ({numbers}; "
-            f"{_name_test(board, decision)})."]
+    return [f"For the paper: On {sample}, {scores} ({board.metric_title}{average}). The difference {verdict} "
+            f"({numbers}; {_name_test(board, decision)}).{scope}"]
 
 
 def _explain_interval(board: Leaderboard, decision: PairDecision) -> str:

@@ -82,8 +82,9 @@ Option = Annotated[list[str] | None, typer.Option("--option", metavar="KEY=VALUE
 Missing = Annotated[Literal["reject", "worst", "drop"], typer.Option("--missing", help=(
     "How items without an answer count."))]
 Runs = Annotated[Literal["fixed", "random"] | None, typer.Option("--runs", help=(
-    "Files that differ only in a number after `seed` or `run` are runs of one system, scored by their mean; fixed: "
-    "results hold for these runs, random: for other runs too."))]
+    "Files that differ only in a number after `seed` or `run` are runs of one system. The score is computed from "
+    "statistics, such as counts of correct spans, that are averaged over runs. fixed: results hold for these runs; "
+    "random: also for new runs of the systems, which need two or more runs each."))]
 Test = Annotated[str | None, typer.Option("--test", "-t", rich_help_panel=TEST, autocompletion=completion.tests, help=(
     "The significance test; `registry list tests` lists all."))]
 

@@ -519,14 +519,17 @@ def _describe_runs(plan: Plan, request: Request, identities: Mapping[str, Identi
         raise InputError("--runs needs file names that differ only in a number after seed, run or fold, such as "
                          "aspen.seed1.tsv and aspen.seed2.tsv; rename the files, or name them by a pattern such as "
                          "'{system}/{run}.tsv' (for runs in the columns of one table, use `registry import wide`)")
-    if request.runs == "random" and (alone := next((systems for systems in groups.values() if len(systems) == 1), [])):
-        raise InputError(f"--runs random needs two or more files of each system, but {alone[0].name} has only "
-                         f"{Path(alone[0].document.path).name}; add files of other runs, or use --runs fixed")
+    if request.runs == "random" and len(several) < len(groups):
+        alone = [name for name in groups if name not in several]
+        raise InputError(f"--runs random needs two or more files of each system, but "
+                         f"{counted(len(alone), 'system has', 'systems have')} only one "
+                         f"({listed(alone, _MOST_NAMES)}). To compare the systems with several runs, leave out those "
+                         "with one file; to compare all systems, use --runs fixed, whose results hold for these runs")
     for name, (first, *rest) in several.items():
         if (other := next((run for run in rest if (run.reader, run.tokens) != (first.reader, first.tokens)), None)):
             raise InputError(f"this run of {name!r} has another format ({other.reader!r}) than {first.document.path} "
                              f"({first.reader!r}); write all runs in the same format", path=other.document.path)
-        notes.append(f"{name}: {counted(len(rest) + 1, 'run')}, scored by their average")
+        notes.append(f"{name}: {counted(len(rest) + 1, 'run')}, whose statistics are averaged before scoring")
     for name, numbers in versions.items():
         *older, latest = sorted(numbers, key=natural_key)
         notes += [f"{name}: version {latest} takes part, not {listed(older, _MOST_NAMES)}"] if older else []

@@ -19,7 +19,7 @@ from registry.boards.leaderboard import (
 )
 from registry.boards.results import format_pair_p_values
 from registry.boards.submissions import Ladder, LadderRow
-from registry.errors import counted
+from registry.errors import counted, listed
 from registry.metric_names import metric_decimals
 from registry.rendering.table import (
     Column,
@@ -144,6 +144,8 @@ _RANK_SOURCES: dict[Ranks, str] = {
     "simultaneous": "simultaneous tests of all differences", "bootstrap": "resamples"}
 CELL_KEYS = ("score", "ci_low", "ci_high", "rank", "rank_low", "rank_high", "cluster")  # in JSON and CSV
 
+_MOST_COLUMNS = 8  # in a sentence
+
 
 @dataclass(frozen=True)
 class WideColumn:
@@ -241,9 +243,25 @@ class WideBoard:
         averages = "" if ranks <= {"range"} or all(column.board for column in self.columns) else (
             f", of averages {_RANK_SOURCES['range']}")
         notes = [f"Rows are in the order of {self.columns[0].title}. In parentheses the ranks that {sources} leave "
-                 f"open{averages}. Every column is a family of its own, and nothing is corrected for their number:"]
+                 f"open{averages}. {self.families}:"]
         late = ["* came late."] if any(standing.late for _, standing in self.rows) else []
         return [*notes, *late]
+
+    @property
+    def families(self) -> str:
+        """Which columns are corrected together, as a sentence without a full stop."""
+        boards = [column.board for column in self.columns if column.board is not None]
+        if all(board.comparison.correction == "none" for board in boards):
+            return "P-values are not corrected, neither within a column nor for the number of columns"
+        together = [column.title for column in self.columns
+                    if column.board is not None and column.board.comparison.shares_family]
+        if not together:
+            return "P-values are corrected within each column, and not for the number of columns"
+        is_all = len(together) == len(self.columns) > 1
+        names = "all columns" if is_all else listed(together, _MOST_COLUMNS)
+        partners = "with those of boards that are not in this table" if len(together) == 1 else "together"
+        others = "" if len(together) == len(self.columns) else "; each other column is corrected by itself"
+        return f"The p-values of {names} are corrected {partners}{others}"
 
     @property
     def footnotes(self) -> list[str]:

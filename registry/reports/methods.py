@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -38,6 +37,7 @@ RANK_METHODS: dict[Ranks, str] = {
                     "Shaikh and Wilhelm 2024).",
     "bootstrap": "The rank range of a system contains the ranks that it has in all but {rest:g} % of {resamples}.",
 }
+_MOST_NAMES = 6  # systems with the same number of runs, in a sentence
 _P_VALUES = {"exact": "exact", "ideal": "exact", "monte-carlo": "simulated", "asymptotic": "approximate"}
 
 
@@ -109,7 +109,8 @@ def describe_methods(*boards: Leaderboard) -> Methods:
     texts = [sentence if len(metrics) == len(boards) else
              f"For {_join_words(metrics)}, {sentence[0].lower()}{sentence[1:]}"
              for (_, sentence), metrics in sorted(sentences.items(), key=lambda entry: entry[0][0]) if sentence]
-    if len(boards) > 1 and all(_describe_correction(board) and _is_own_family(board) for board in boards):
+    if len(boards) > 1 and all(
+            _describe_correction(board) and not board.comparison.shares_family for board in boards):
         texts.append("The p-values of each metric are corrected separately.")
     return Methods(title, " ".join([_describe_scores(boards), *texts]))
 
@@ -162,12 +163,28 @@ def _describe_scores(boards: Sequence[Leaderboard]) -> str:
     test_set = "" if board.test_set == "test" else f" {board.test_set}"
     track = f" (track {board.track})" if board.track else ""
     systems = "The system is" if comparison.n_systems == 1 else f"The {comparison.n_systems:,} systems are"
-    numbers = sorted({standing.runs for standing in board.standings})
-    runs = "" if numbers[-1] == 1 else (
-        f" A score is the mean over {numbers[0] if len(numbers) == 1 else f'{numbers[0]} to {numbers[-1]}'} runs.")
     metrics = _join_words([_describe_metric(board) for board in boards])
     return (f"{systems} scored by {metrics} on the {counted(comparison.n_items, 'item')}{facet}"
-            f"{clusters} of the test set{test_set}{track}.{runs}")
+            f"{clusters} of the test set{test_set}{track}.{_describe_runs(board)}")
+
+
+def _describe_runs(board: Leaderboard) -> str:
+    names: dict[int, list[str]] = {}
+    for standing in board.standings:
+        names.setdefault(standing.runs, []).append(standing.display_name)
+    several = sorted(names.keys() - {1}, reverse=True)
+    if not several:
+        return ""
+    if len(names) == 1:
+        runs = f"{'Each' if len(board.standings) > 1 else 'The'} system has {several[0]} runs"
+    else:
+        numbers = [f"{_join_words(names[n]) if len(names[n]) <= _MOST_NAMES else counted(len(names[n]), 'system')} "
+                   f"{'has' if len(names[n]) == 1 else 'have'} {n} runs{' each' * (len(names[n]) > 1)}"
+                   for n in several]
+        runs = ", ".join(numbers) + (", and every other system has one run" if 1 in names else "")
+    scope = " The results hold for these runs, not for new ones." if (
+        board.decisions and board.comparison.runs == "fixed") else ""
+    return f" {runs}. A score is computed from the statistics of each item, averaged over the runs.{scope}"
 
 
 def _describe_metric(board: Leaderboard) -> str:
@@ -248,7 +265,7 @@ def _describe_correction(board: Leaderboard) -> str:
     if comparison.correction == "none":
         return ("The p-values are not corrected for the number of pairs; a difference is called significant if p is at "
                 f"most {comparison.alpha:g}.")
-    family = "" if _is_own_family(board) else f" for the {comparison.family_size:,} pairs of several leaderboards"
+    family = f" for the {comparison.family_size:,} pairs of several leaderboards" if comparison.shares_family else ""
     article = "the " if correction.title[0].islower() and comparison.correction != GATEKEEPING else ""
     # The sentence before names the resamples if p-values are simulated.
     is_simulated = "monte-carlo" in board.decisions.columns["method"].tolist()
@@ -261,10 +278,6 @@ def _describe_correction(board: Leaderboard) -> str:
     return (f"The p-values are adjusted{family} by {article}{correction.title}{_cite(correction.citation)}{joint}, "
             f"which controls the {rate}{condition}{order}. A difference is called significant if its adjusted p-value "
             f"is at most {comparison.alpha:g}.")
-
-
-def _is_own_family(board: Leaderboard) -> bool:
-    return board.comparison.family_size <= math.comb(board.comparison.n_systems, 2)
 
 
 def _describe_overall_test(board: Leaderboard) -> str:

@@ -307,7 +307,7 @@ def _make_wide_notes(board: WideBoard, past: str) -> list[str]:
     boards = [column.board for column in board.columns if column.board is not None]
     footnotes = dict.fromkeys(footnote for part in boards for footnote in part.footnote_findings)
     late = ["* came late."] if any(standing.late for _, standing in board.rows) else []
-    several = ["Nothing is corrected for the number of columns."] if len(board.columns) > 1 else []
+    several = [f"{board.families}."] if len(board.columns) > 1 else []
     signatures = [part.signature.split("|") for part in boards]
     common = [field for field in signatures[0] if all(field in fields for fields in signatures)]
     own = ["|".join(field for field in fields if field not in common) for fields in signatures]

@@ -273,3 +273,17 @@ def test_random_runs_have_a_sentence_for_the_paper():
     assert "detects a true difference" not in text
     del runs["good", 2]
     assert "On 400 items and 2 runs of each system, " in str(registry.evaluate(GOLD, runs, runs="random"))
+    assert "holds for these runs" not in text
+    fixed = str(registry.evaluate(GOLD, runs, runs="fixed"))
+    assert "On 400 items and 2 runs of each system, " in fixed
+    assert "(accuracy, from statistics averaged over runs). " in fixed
+    assert "permutation test). The result holds for these runs, not for new ones." in fixed
+
+
+def test_a_better_system_with_fewer_units_has_larger_effects():
+    """a is better by 0.9 in one item, and b by 0.1 in two; with one item each, counts do not contradict the score."""
+    scores = {"a": [1.0, 0.0, 0.0] + [0.5] * 7, "b": [0.1, 0.1, 0.1] + [0.5] * 7}
+    text = str(registry.evaluate(None, scores)).replace("\n", " ")
+    assert "1 favour a, 2 favour b. An item that favours a changes the difference more, on average." in text
+    scores["b"][1:3] = [0.0, 0.0]
+    assert "changes the difference more" not in str(registry.evaluate(None, scores))

@@ -146,9 +146,24 @@ def test_every_family_is_stated(registry, scored, task):
     task.test_set = {"facets": ["document"]}
     scored(task)
     shown = registry("board", "--wide", "--format", "table").stdout
-    assert "Every column is a family of its own" in shown
+    assert "P-values are corrected within each column, and not for the number of columns:" in shown
     assert "\nacc: Holm's correction over 3 pairs, permutation; acc|task:small@1|set:test|" in shown
     assert "\ndocument=d1 acc: Holm's correction over 3 pairs" in shown
+
+
+@pytest.mark.parametrize(("family", "correction", "sentence"), [
+    ("task", "holm", "The p-values of all columns are corrected together"),
+    (["f1", "f1-yes"], "holm",
+     "The p-values of f1, f1-yes are corrected together; each other column is corrected by itself"),
+    ("board", "holm", "P-values are corrected within each column, and not for the number of columns"),
+    ("task", "none", "P-values are not corrected, neither within a column nor for the number of columns")])
+def test_columns_of_one_family_are_corrected_together(registry, scored, task, family, correction, sentence):
+    task.extra = ("[[metric]]\nid = 'f1'\nname = 'LabelF'\n"
+                  "[[metric]]\nid = 'f1-yes'\nname = 'LabelF'\noptions = { labels = ['yes'] }")
+    task.significance = {"family": family, "correction": correction}
+    scored(task)
+    assert f"{sentence}:" in registry("board", "--wide", "--format", "table").stdout
+    assert f"{sentence}." in registry("board", "--wide", "--format", "latex").stdout
 
 
 def test_a_track_is_a_board(registry, scored, task):

@@ -90,8 +90,8 @@ def test_an_unknown_option_does_not_suggest_help(quick):
 
 def test_random_runs_need_two_files_of_each_system(quick):
     refused = quick("--runs", "random", systems=("a.tsv", "c.seed1.tsv", "c.seed2.tsv"), exit_code=3).stderr
-    assert "--runs random needs two or more files of each system, but a has only a.tsv" in refused
-    assert "use --runs fixed" in refused
+    assert "needs two or more files of each system, but 1 system has only one (a). To compare the systems" in refused
+    assert "leave out those with one file; to compare all systems, use --runs fixed," in refused
     with pytest.raises(InputError, match=r"runs='random' needs two or more files.*use runs='fixed'"):
         package.evaluate("gold.tsv", ["a.tsv", "c.seed1.tsv", "c.seed2.tsv"], runs="random")
 

@@ -65,8 +65,8 @@ def test_notes_of_runs_and_versions(folder):
                                           for version in ("v9", "v10") for run in "12"}})
     made = make([path / "{system}/{version}/{run}.tsv"], Request(gold=str(path / "gold.tsv")))
     assert made.notes == (
-        "x@v10: 2 runs, scored by their average", "x@v9: 2 runs, scored by their average",
-        "y@v10: 2 runs, scored by their average", "y@v9: 2 runs, scored by their average",
+        *(f"{submission}: 2 runs, whose statistics are averaged before scoring"
+          for submission in ("x@v10", "x@v9", "y@v10", "y@v9")),
         "x: version v10 takes part, not v9", "y: version v10 takes part, not v9")
 
 

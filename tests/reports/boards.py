@@ -2,11 +2,10 @@
 
 from dataclasses import replace
 from itertools import combinations
-from types import SimpleNamespace
 
 import numpy as np
 
-from registry.boards.leaderboard import Decisions, Leaderboard, PairDecision, Standing
+from registry.boards.leaderboard import Comparison, Decisions, Leaderboard, PairDecision, Standing
 from registry.messages import NO_MESSAGES
 from registry.reports.columns import PAIR_KEYS
 from registry.significance.ranks import name_group
@@ -47,9 +46,10 @@ def leaderboard(names, scores=None, *, cluster_of=2, significant=lambda a, b: b 
         "difference": (scores[a] or 0) - (scores[b] or 0),
         "ci_low": None, "ci_high": None, "p_value": 0.01, "p_adjusted": 0.04, "n_discordant": b - a, "method": "exact",
         "resolved": True, "messages": NO_MESSAGES, "same_team": False}) for a, b in combinations(range(len(names)), 2))
-    settings = SimpleNamespace(
-        confidence=0.95, alpha=0.05, correction="holm", test="permutation", alternative="two-sided", unit="item",
-        runs="fixed", resamples=1000, seed=1, n_items=100, n_units=100, n_systems=len(names),
-        family_size=len(decisions), overall=None)
+    settings = Comparison(
+        comparison_id=1, better="higher", test="permutation", alternative="two-sided", unit="item", runs="fixed",
+        alpha=0.05, correction="holm", resamples=1000, seed=1, confidence=0.95, n_items=100, n_units=100,
+        n_systems=len(names), family_size=len(decisions), signature="", overall=None, statistic=None, degrees=None,
+        p_value=None)
     return Leaderboard("task", "test", None, None, "acc", "Accuracy", "higher", settings, standings, decisions,
                        (), ("What can be said: 100 %.",), "acc|task:task@1|id:00_0")

@@ -4,7 +4,6 @@ import subprocess
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import combinations
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -295,7 +294,7 @@ def test_long_names_stay_different(drawn):
 def test_matrix_of_pairs_names_adjusted_p_values(drawn):
     board = changed(BOARD, lambda of: {"p_adjusted": 0.0005})
     assert "adjusted p ≤ 0.001" in texts(drawn("pairs", board))
-    uncorrected = replace(board, comparison=SimpleNamespace(**{**vars(BOARD.comparison), "correction": "none"}))
+    uncorrected = replace(board, comparison=BOARD.comparison._replace(correction="none"))
     assert "p ≤ 0.001" in texts(drawn("pairs", uncorrected))
 
 

@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 
@@ -20,7 +19,7 @@ CLOSED_FORMS = Intervals((INTERVAL_METHODS["wilson"],), (INTERVAL_METHODS["bonet
 
 
 def describe(board, **settings):
-    return describe_methods(replace(board, comparison=SimpleNamespace(**vars(board.comparison) | settings))).text
+    return describe_methods(replace(board, comparison=board.comparison._replace(**settings))).text
 
 
 def test_two_systems_need_three_sentences():
@@ -78,6 +77,21 @@ def test_joint_resamples_of_a_correction_are_named_once():
 ])
 def test_settings_are_described(settings, words):
     assert words in describe(leaderboard("abcd"), **settings)
+
+
+@pytest.mark.parametrize(("runs", "words"), [
+    ((3, 3, 3), "of the test set. Each system has 3 runs. A score is computed from the statistics of each item"),
+    ((3, 1, 3), "a and c have 3 runs each, and every other system has one run. A score is computed"),
+    ((3, 5, 1), "b has 5 runs, a has 3 runs, and every other system has one run."),
+    ((1, 1, 1), "of the test set. The differences")])
+def test_every_system_with_several_runs_is_named(runs, words):
+    board = leaderboard("abc")
+    board = replace(board, standings=tuple(
+        replace(standing, runs=n) for standing, n in zip(board.standings, runs, strict=True)))
+    scope = "The results hold for these runs, not for new ones."
+    assert words in describe(board)
+    assert (scope in describe(board)) == (max(runs) > 1)
+    assert scope not in describe(board, runs="random")
 
 
 @pytest.mark.parametrize(("metric", "words"), [

@@ -233,8 +233,9 @@ def check_runs(task: ResolvedTask, submissions: Sequence[DeclaredSubmission], re
     lone_runs = [submission.name for submission in latest.values() if len(submission.files) < 2]
     if lone_runs and task.manifest.significance.runs == "random":
         names = f"{lone_runs[0]} has" if len(lone_runs) == 1 else f"{lone_runs[0]} and {len(lone_runs) - 1} more have"
-        refuse(ManifestError(f"'random' requires at least two runs of every system, but {names} only one; add runs, or "
-                             'set runs = "fixed"', path=task.root.manifest, key="significance.runs"))
+        refuse(ManifestError(f"'random' requires at least two runs of every system, but {names} only one; add runs, "
+                             'remove systems with one run, or set runs = "fixed"', path=task.root.manifest,
+                             key="significance.runs"))
     for n, (alias, metric) in enumerate(task.metrics.items()):
         if not isinstance(metric, CorrelationMetric):
             continue

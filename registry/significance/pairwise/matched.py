@@ -112,7 +112,7 @@ class McNemar(PairTest):
         """Return a reason if some items are neither right nor wrong; otherwise None."""
         if np.isin(additive(matrix).unit_scores(), (0, 1)).all():
             return None
-        return "mcnemar needs units that are either correct or wrong; use --test sign or --test permutation"
+        return "mcnemar needs items that are either correct or wrong; use --test permutation"
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
         """Compute the p-values from the items that only one of two systems gets right."""

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from functools import cache
-from types import SimpleNamespace
 
 import numpy as np
 
@@ -32,5 +31,5 @@ def large():
                 "n_discordant": apart, "significant": apart >= 30}
     standings = [replace(few.standings[0], rank=n + 1, system=name, display_name=name, team=name,
                          submission=f"{name}/{name}@1", score=1 - n / 1000) for n, name in enumerate(NAMES)]
-    comparison = SimpleNamespace(**{**vars(few.comparison), "family_size": len(a)})
+    comparison = few.comparison._replace(family_size=len(a))
     return replace(few, comparison=comparison, decisions=Decisions(a, b, columns), standings=tuple(standings))
