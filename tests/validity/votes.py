@@ -2,9 +2,9 @@
 
     python -m tests.validity.votes [RUNS]
 
-A run is a set of votes. A pair errs if the 95 % interval excludes the true difference. Rank sets err if a system is called
-better than one that is as good or better. The rules count votes as units, voters as units, and voters crossed with
-prompts.
+A run is a set of votes. A pair errs if the 95 % interval excludes the true difference. Rank sets err if they call a
+system better than one that is as good or better. The rules count votes as units, voters as units, and voters crossed
+with prompts.
 """
 
 import sys
@@ -25,8 +25,8 @@ RULES = {"votes": (), "voters": ("voter",), "crossed": ("voter", "prompt")}
 class VotePopulation:
     """Where votes come from.
 
-    Voters and prompts favour some systems, so votes are dependent. The model of Bradley and Terry is true of each single
-    vote.
+    Voters and prompts favour some systems, so votes are dependent. The model of Bradley and Terry is true of each
+    single vote.
 
     Attributes:
         name: What it is, for the table.

@@ -180,6 +180,9 @@ class JointEstimates:
         return np.asarray(self._inverse.T @ _square(groups.sum(self.contributions)) @ self._inverse)
 
     def _estimate(self, groups: _Groups) -> _Variance:
+        if len(groups) < 2:
+            n = self._inverse.shape[1]
+            return _Variance(*np.full((3, n, n), np.nan))
         return self._reduce_bias(groups) if len(groups) <= FEW_GROUPS else self._estimate_many(groups)
 
     def _estimate_many(self, groups: _Groups) -> _Variance:
@@ -206,12 +209,15 @@ class JointEstimates:
         return _Variance(covariance, _square_differences(covariance) * (degrees + 1) / degrees, degrees)
 
     def _sum_variances(self, groups: _Groups, part: slice, step: int) -> Floats:
-        """Return the contributions of some groups to the variances of the scores under the model, [groups, systems + 1].
+        """Return the contributions of some groups to the variances of the scores under the model.
 
         Args:
             groups: All groups.
             part: The selected groups.
             step: Number of observations in a dense block.
+
+        Returns:
+            Variances, [groups, systems + 1].
         """
         sums = np.zeros((part.stop - part.start, self._inverse.shape[1]))
         rows, starts = groups.select(part)

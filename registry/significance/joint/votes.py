@@ -32,6 +32,7 @@ Ties = Literal["half", "davidson"]
 
 _STEPS, _HALVINGS = 100, 40  # of Newton's method
 _CLOSE = 1e-10  # last step, in log odds
+_CLOSE_END = 1e-7  # last step towards the end of an interval
 _LARGEST = 40.0  # log odds; beyond, a covariate or the order predicts all outcomes
 _SINGULAR = 1e-10  # smallest eigenvalue of the scaled information
 
@@ -121,33 +122,22 @@ class BradleyTerry:
         return replace(wald, log_p=log_p, low=low, high=high)
 
     def _profile(self, a: int, b: int, degrees: float, confidence: float) -> tuple[float, float, float]:
-        from scipy.optimize import brentq
+        """Return the log p-value and the interval of a difference from the profile likelihood."""
         from scipy.special import stdtrit
 
         contrast = np.zeros(len(self._parameters))
         systems = self.components.largest
         contrast[np.searchsorted(systems, a)], contrast[np.searchsorted(systems, b)] = 1, -1
         under_model = self.strengths.model_covariance
-        model = under_model[a, a] + under_model[b, b] - 2 * under_model[a, b]
+        model = float(under_model[a, a] + under_model[b, b] - 2 * under_model[a, b])
         scale = max(1.0, float(self.strengths.squared_errors[a, b]) / model)
-        observed, highest = float(contrast @ self._parameters), self._likelihood.evaluate(self._parameters)[0]
-
-        def compute_root(difference: float) -> float:
-            start = self._parameters + contrast * (difference - observed) / 2
-            at_most = self._likelihood.evaluate(self._likelihood.maximize(start, contrast))[0]
-            return float(np.sqrt(max(0.0, 2 * (highest - at_most)) / scale))
-
-        quantile = float(stdtrit(degrees, (1 + confidence) / 2))
-
-        def find_end(reach: float) -> float:
-            while compute_root(observed + reach) < quantile:
-                reach *= 2
-            return float(brentq(lambda difference: compute_root(difference) - quantile, observed, observed + reach,
-                                xtol=1e-6))
-
-        reach = quantile * float(np.sqrt(model * scale))
-        log_p = compute_log_p(np.array([compute_root(0.0)]), np.ones((1, 1)), np.array([[degrees]]), "two-sided")[0]
-        return float(log_p), find_end(-reach), find_end(reach)
+        difference, highest = float(contrast @ self._parameters), self._likelihood.evaluate(self._parameters)[0]
+        at_zero = self._likelihood.maximize(self._parameters - contrast * difference / 2, contrast)
+        root = np.sqrt(max(0.0, 2 * (highest - self._likelihood.evaluate(at_zero)[0]) / scale))
+        log_p = compute_log_p(np.array([root]), np.ones((1, 1)), np.array([[degrees]]), "two-sided")[0]
+        bar = highest - scale * float(stdtrit(degrees, (1 + confidence) / 2)) ** 2 / 2
+        low, high = (self._likelihood.find_end(self._parameters, sign * contrast, bar) for sign in (-1, 1))
+        return float(log_p), -low, high
 
 
 def fit_bradley_terry(votes: Votes, *, ties: Ties = "half") -> BradleyTerry:
@@ -299,6 +289,37 @@ class _Likelihood:
             if np.abs(self.design @ parameters).max() > _LARGEST:
                 raise ValueError("the order or a covariate predicts all outcomes of some systems; leave it out")
         return parameters
+
+    def find_end(self, parameters: Floats, contrast: Floats, bar: float) -> float:
+        """Return the largest value of a contrast with which the likelihood can reach a bar.
+
+        This is an end of a profile-likelihood interval, by the method of Venzon and Moolgavkar (1988).
+
+        Args:
+            parameters: The parameters with the largest likelihood.
+            contrast: The contrast.
+            bar: The log-likelihood.
+        """
+        # The likelihood is replaced by a parabola. On the line of the largest likelihood for each value of the
+        # contrast, parameters change by H^-1 (g + m c) with the gradient g, the information H, the contrast c and a
+        # multiplier m > 0, which follows from the bar.
+        def expand(point: Floats) -> tuple[float, Floats, Floats, float]:
+            value, gradient, information = self.evaluate(point)
+            free, along = np.linalg.solve(self._fix_level(information), np.stack([gradient, contrast], axis=1)).T
+            return value, free, along, 2 * (value - bar) + float(gradient @ free)
+
+        _, free, along, excess = expand(parameters)
+        for _ in range(_STEPS):
+            step = free + along * np.sqrt(excess / (contrast @ along))
+            for _ in range(_HALVINGS):
+                _, next_free, next_along, next_excess = expand(parameters + step)
+                if next_excess >= 0:
+                    break
+                step = step / 2
+            parameters, free, along, excess = parameters + step, next_free, next_along, next_excess
+            if abs(contrast @ step) < _CLOSE_END:
+                break
+        return float(contrast @ parameters)
 
     def invert(self, parameters: Floats) -> Floats:
         """Return the covariance of the parameters under the model, with strengths that add up to 0.
