@@ -25,7 +25,7 @@ __all__ = ["__version__", "compute_agreement", "evaluate", "open"]
 
 
 def evaluate(gold: Any, systems: Any, metric: str | None = None, *, clusters: Any = None, missing: str = "reject",
-             **settings: Any) -> Board:
+             average: bool = False, **settings: Any) -> Board:
     """Score systems against the gold and test all pairs of systems; store nothing.
 
     >>> board = evaluate(["yes", "no"] * 8, {"good": ["yes", "no"] * 8, "bad": ["yes"] * 16}, metric="accuracy")
@@ -47,6 +47,8 @@ def evaluate(gold: Any, systems: Any, metric: str | None = None, *, clusters: An
         clusters: The cluster of each item, such as its document. Clusters are permuted or resampled as a whole.
         missing: Policy for items without an answer (None, nan): `reject` the system, count the items as the `worst`,
             `drop` them for all systems, or leave them out only for the system's `own` score.
+        average: Average the scores of several test sets, with equal weights, and test the averages. Items then have
+            names (test set, item), such as the two levels of a pandas index; or the files are of several test sets.
         settings: Settings of `[significance]`, as in a manifest: `test`, `alpha`, `correction`, `resamples`,
             `alternative` (`"greater"` with `candidate`, the system that others are compared with one-sided), `seed`
             (default 1), `confidence`, `unit`, `runs`, ... For files also the options of `registry quick`: `item`,
@@ -59,7 +61,7 @@ def evaluate(gold: Any, systems: Any, metric: str | None = None, *, clusters: An
     from registry.direct.evaluate import evaluate_values
     from registry.direct.task import EvaluationRequest
 
-    return evaluate_values(EvaluationRequest(gold, systems, metric, clusters, missing, settings))
+    return evaluate_values(EvaluationRequest(gold, systems, metric, clusters, missing, average, settings))
 
 
 def compute_agreement(data: Any, *, item: str | Sequence[str] = (), annotator: str | None = None,

@@ -37,8 +37,11 @@ def make_average_leaderboard(averages: MacroBoard, boards: Sequence[Leaderboard]
     places = {average.system: place for place, average in enumerate(averages.averages)}
     a, b = (np.array([places[row[side]] for row in averages.pairs], dtype=np.int64)
             for side in ("system_a", "system_b"))
-    decisions = Decisions(a, b, {key: _make_column([row[key] for row in averages.pairs])
-                                 for key in (averages.pairs[0] if averages.pairs else {"significant": None})})
+    rows = [{**row, "test_set": "average", "facet": None, "signature": averages.signature, "statistic": None,
+             "resolved": None} | {f"system_{side}": known[row[f"system_{side}"]].system for side in "ab"}
+            | {f"submission_{side}": f"{row[f'system_{side}']}@1" for side in "ab"} for row in averages.pairs]
+    decisions = Decisions(a, b, {key: _make_column([row[key] for row in rows])
+                                 for key in (rows[0] if rows else {"significant": None})})
     ranked = [place for place, average in enumerate(averages.averages) if average.rank is not None]
     wins = np.zeros((len(places), len(places)), dtype=bool)
     wins[a, b] = decisions.significant

@@ -17,9 +17,9 @@ from registry.quick.plan import suggest_options
 FILE_OPTIONS = ("item", "in_order", "label", "score", "text", "system", "pool", "sets", "format", "options")
 AGREEMENT_OPTIONS = ("annotator", "annotators", "value", "level", "order", "cluster")
 _ARGUMENTS = {name.replace("_", "-"): name for name in (
-    *Significance.model_fields, *FILE_OPTIONS, *AGREEMENT_OPTIONS, "gold", "metric", "missing")} | {
+    *Significance.model_fields, *FILE_OPTIONS, *AGREEMENT_OPTIONS, "gold", "metric", "missing", "average")} | {
         "as": "format", "option": "options"}
-_FLAGS = {"in-order"}
+_FLAGS = {"in-order", "average"}
 _COMMAND = re.compile(r"`registry (?:compare|quick) (--[^`]*)`")
 _OPTION = re.compile(r"""--([a-z][a-z-]*)(?:[ ](?!(?:to|or|and)\b)('[^']*'|"[^"]*"|[^\s,;]*[^\s,;.:)]))?""")
 _SETTING = re.compile(r"(?:set )?\b([a-z_]+) = (\"[^\"]*\"|[\d.]+)(?: \(\1=[^)]*\))?")

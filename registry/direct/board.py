@@ -142,8 +142,8 @@ class Items(_FrameSource):
 
     @property
     def _table(self) -> Table:
-        keys = ("item", "system", "run", "score")
-        return Table(self._rows, keys=keys)
+        keys = ("test_set", "item", "system", "run", "score")
+        return Table(self._rows, keys=keys if self._rows and "test_set" in self._rows[0] else keys[1:])
 
 
 class Pairs(_FrameSource, Sequence[Pair]):
@@ -228,15 +228,18 @@ class GateResult(_FrameSource):
 class Board(_FrameSource):
     """Leaderboard of one metric, with scores and significance tests of all pairs.
 
+    With `average=True`, scores are averages over test sets.
+
     `len(board)` is the number of systems. `print(board)` prints the same table as the command `registry board`.
 
     Attributes:
         messages: Messages about the data and the tests, as sentences that begin with `warning: ` or `info: `.
     """
 
-    def __init__(self, board: Leaderboard, task: TemporaryTask, messages: Sequence[str]) -> None:
+    def __init__(self, board: Leaderboard, task: TemporaryTask, messages: Sequence[str], *,
+                 is_average: bool = False) -> None:
         self.messages = tuple(messages)
-        self._board, self._task = board, task
+        self._board, self._task, self._is_average = board, task, is_average
 
     @property
     def _table(self) -> Table:
@@ -288,8 +291,10 @@ class Board(_FrameSource):
                  for standing, name in zip(self._board.standings, self.systems, strict=True)}
         with self._open_registry() as database, database.reading() as connection:
             rows = connection.exec_driver_sql(
-                "SELECT item, team, system, replicate, score FROM item_score ORDER BY item_id, scoring_id, replicate")
-            return Items([{"item": row.item, "system": names[f"{row.team}/{row.system}"], "run": row.replicate,
+                "SELECT test_set, item, team, system, replicate, score FROM item_score "
+                "ORDER BY item_id, scoring_id, replicate")
+            return Items([{**({"test_set": row.test_set} if self._is_average else {}), "item": row.item,
+                           "system": names[f"{row.team}/{row.system}"], "run": row.replicate,
                            "score": row.score} for row in rows])
 
     @property
@@ -311,6 +316,8 @@ class Board(_FrameSource):
 
         The paragraph ends with its references.
         """
+        if self._is_average:
+            return Methods(self._board.title, " ".join(map(str, self._board.details)))
         return describe_methods(self._board)
 
     def gate(self, base: str, candidate: str, *, margin: float | None = None, superior: bool = False,
@@ -345,7 +352,7 @@ class Board(_FrameSource):
                 raise UnknownNameError("system", name, self.systems)
         try:
             study = Gate(base=base, candidate=candidate, margin=margin, superior=superior, reference=reference or "",
-                         expected=expected, attempts=attempts)
+                         expected=expected, average=self._is_average, attempts=attempts)
             with self._open_registry() as database:
                 result, _ = run_gate(Archive(database, Journal("study", {}), dry_run=True), study, Choice(TASK))
         except InputError as error:
@@ -406,6 +413,8 @@ class Board(_FrameSource):
         """
         if kind != "ranks":
             return self._board
+        if self._is_average:
+            raise InputError("the figure ranks does not support averages; choose scores, pairs, gains or groups")
         from registry.boards.choose import add_resampled_ranks
         from registry.store import catalog
 

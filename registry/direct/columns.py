@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from registry.column_names import has_role
+from registry.column_names import find_columns, has_role, is_measure
 from registry.errors import InputError, counted
 from registry.manifest.fields import check_name
 from registry.manifest.naming import split_model
@@ -106,6 +106,7 @@ def read_systems(given: Any) -> dict[tuple[str, str | None], Any]:
         InputError: `given` has another type or is empty, or a name is invalid.
     """
     if _is_frame(given):
+        _refuse_long_form(given)
         for name in given.columns:
             if isinstance(name, str) and has_role(name, "gold", "item") and len(given.columns) > 1:
                 role, remedy = ("the gold", f"name it, gold={name!r}") if has_role(name, "gold") else (
@@ -137,6 +138,33 @@ def read_systems(given: Any) -> dict[tuple[str, str | None], Any]:
             raise InputError(f"system {system!r} occurs both with and without a run; write (name, run) for all its "
                              "runs")
     return systems
+
+
+def _refuse_long_form(frame: Any) -> None:
+    """Refuse a frame with one row for each item and system; the message shows how to convert it.
+
+    Raises:
+        InputError: A column names systems, and a column or the index names items.
+    """
+    columns = [name for name in frame.columns if isinstance(name, str)]
+    index = getattr(frame, "index", None)  # of pandas; polars has none
+    has_repeated_index = index is not None and not index.is_unique
+    systems = [name for name in find_columns(columns, "system") if all(isinstance(x, str) for x in frame[name])]
+    items = [name for name in find_columns(columns, "item") if name not in systems]
+    if not systems or not (items or has_repeated_index):
+        return
+    system = systems[0]
+    test_sets = [name for name in find_columns(columns, "group") if name != system and len(set(frame[name])) > 1][:1]
+    keys = [*test_sets, items[0] if items else index.name or "index"]  # type: ignore[union-attr]
+    others = [name for name in columns if name not in (system, *keys)]
+    values = ([*filter(is_measure, others), *find_columns(others, "answer"), *others] or ["score"])[0]
+    rows = "frame" if items else "frame.reset_index()"
+    shown = repr(keys[0] if len(keys) == 1 else keys)
+    call = (f"{rows}.pivot(index={shown}, columns={system!r}, values={values!r})" if index is not None else
+            f"frame.pivot(on={system!r}, index={shown}, values={values!r}).drop({shown})")
+    average = f", and average=True for the average over {test_sets[0]!r}" if test_sets and index is not None else ""
+    raise InputError(f"column {system!r} names systems, so the frame has one row for each item and system; pass a "
+                     f"column for each system: {call}{average}")
 
 
 def align(given: Column, items: Column, owner: str) -> list[Any]:

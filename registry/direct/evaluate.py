@@ -8,6 +8,7 @@ from registry.direct.advice import name_arguments
 from registry.direct.board import Board
 from registry.direct.files import are_files, describe_question, make_task_of_files
 from registry.direct.task import TASK, EvaluationRequest, make_task
+from registry.direct.test_sets import describe_pooled_items, make_task_of_test_sets
 from registry.errors import InputError, RegistryError, combine_errors
 from registry.parallel.execution import Execution
 from registry.pipeline import evaluate_task
@@ -33,21 +34,27 @@ def evaluate_values(request: EvaluationRequest) -> Board:
     try:
         if are_files(request):
             task, sentences = make_task_of_files(request)
+        elif request.average:
+            task = make_task_of_test_sets(request)
         else:
             task = make_task(request)
+            sentences += describe_pooled_items(request)
     except QuestionError as error:
         raise describe_question(error) from None
     except InputError as error:
         raise combine_errors([_name_arguments(fault, None) for fault in (error, *error.others)]) from None
     try:
-        result = evaluate_task(task.folder, TASK, Journal("evaluate", {}), Execution(), sentences.append)
+        result = evaluate_task(task.folder, TASK, Journal("evaluate", {}), Execution(), sentences.append,
+                               averages=request.average)
     except InputError as error:
         owners = None if are_files(request) else set(task.folder.copies.values())
         raise combine_errors([_name_arguments(fault, owners) for fault in (error, *error.others)]) from None
-    (board,) = result.boards
+    *_, board = result.boards  # the average follows the test sets
+    if not board.standings:
+        raise InputError("no system has answers for all test sets, so there is no average; add the missing answers")
     messages = [name_arguments(_replace_file_name(sentence, task.folder.copies))
                for sentence in sentences if sentence.startswith(("warning: ", "info: "))]
-    return Board(board, task, messages)
+    return Board(board, task, messages, is_average=request.average)
 
 
 def _name_arguments(error: RegistryError, owners: set[str] | None) -> RegistryError:

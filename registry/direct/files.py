@@ -67,9 +67,11 @@ def make_task_of_files(request: EvaluationRequest) -> tuple[TemporaryTask, list[
     made = make(paths, asked, check_settings(settings, None, clustered=True), names=names)
     test_sets, metrics = ([table[key] for table in made.folder.tables[name]] for name, key in (
         ("test_set", "name"), ("metric", "id")))
-    if len(test_sets) > 1:
+    if len(test_sets) > 1 and not request.average:
         raise InputError(f"the files have the test sets {', '.join(test_sets)}, but the result is a board of one; pass "
-                         "the files of one test set, or use `registry quick`")
+                         "average=True to average the scores of the test sets, or pass the files of one test set")
+    if len(test_sets) == 1 and request.average:
+        raise InputError("average=True needs several test sets, but the files have one; remove average=True")
     if len(metrics) > 1:
         raise InputError(f"score= names {len(metrics)} columns ({', '.join(metrics)}), but the result is a board of "
                          "one; call evaluate for each column, or use `registry quick`")

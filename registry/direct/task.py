@@ -53,6 +53,7 @@ class EvaluationRequest:
         metric: The name of the metric; None for the default metric of the values.
         clusters: The cluster of each item; None if items are independent.
         missing: The policy for items without an answer, such as `reject`.
+        average: True to average the scores of several test sets.
         settings: Settings of the significance tests, as in the manifest's table `[significance]`.
     """
 
@@ -61,6 +62,7 @@ class EvaluationRequest:
     metric: str | None = None
     clusters: Any = None
     missing: str = "reject"
+    average: bool = False
     settings: Mapping[str, Any] = field(default_factory=dict)
 
 
