@@ -212,6 +212,25 @@ def make_metric_table(metric: Metric, called: str = "") -> dict[str, Any]:
     return {"id": id_ or name, "name": name, **({"options": options} if options else {})}
 
 
+def make_metric_tables(metrics: Mapping[str, Metric]) -> list[dict[str, Any]]:
+    """Make the tables of several metrics, with different ids.
+
+    >>> names = ["SpanF(type=PER)", "SpanF(type=LOC)"]
+    >>> [table["id"] for table in make_metric_tables({name: common_metric(name, "span") for name in names})]
+    ['F1-of-PER', 'F1-of-LOC']
+
+    Args:
+        metrics: Different metrics, by the user's names of them.
+    """
+    tables = [make_metric_table(metric, name) for name, metric in metrics.items()]
+    for ids in ([table["id"] for table in tables], [make_metric_id(metric.title) for metric in metrics.values()]):
+        if "" not in ids and len(set(ids)) == len(ids):
+            break
+    else:
+        ids = list(map(make_metric_id, metrics))
+    return [{**table, "id": id_} for table, id_ in zip(tables, ids, strict=True)]
+
+
 def make_column_table(metric: Metric, decimals: int) -> dict[str, Any]:
     """Make the table with which a task's manifest declares a metric of a column of scores.
 

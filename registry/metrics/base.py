@@ -95,6 +95,11 @@ class Metric(Value):
                 and (value := getattr(self, option.name)) != option.default]
 
     @property
+    def signature(self) -> str:
+        """All options as the scorer prints them for papers, without its version; empty if it prints none."""
+        return ""
+
+    @property
     def original(self) -> Metric:
         """The metric whose score this metric computes: usually the metric itself.
 

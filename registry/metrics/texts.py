@@ -173,6 +173,12 @@ class _SegmentMetric(ReferenceMetric):
     extra = "mt"
     libraries = ("sacrebleu",)
 
+    def _make_signature(self, title: str, *, lowercase: bool, **options: object) -> str:
+        parts = {"nrefs": len(self.references), "case": "lc" if lowercase else "mixed", **options}
+        words = {True: "yes", False: "no"}
+        return "|".join([title, *(f"{name}:{words[value] if isinstance(value, bool) else value}"
+                                  for name, value in parts.items())])
+
     def engine_options(self) -> dict[str, Any]:
         """Return the keyword arguments of sacrebleu's metric class, except references."""
         return {option.name: getattr(self, option.name) for option in fields(self) if option.name != "references"}
@@ -233,6 +239,11 @@ class BLEU(_SegmentMetric):
             f'the gold seems to be tokenized already, but {self.name} tokenizes texts again; set tokenize = "none"'
             if tokenized else None)
 
+    @property
+    def signature(self) -> str:
+        smooth = self.smooth + {"floor": "[0.10]", "add-k": "[1.00]"}.get(self.smooth, "")
+        return self._make_signature("BLEU", lowercase=self.lowercase, eff=False, tok=self.tokenize, smooth=smooth)
+
     def engine_options(self) -> dict[str, Any]:
         return {"lowercase": self.lowercase, "tokenize": self.tokenize, "smooth_method": self.smooth, "force": True}
 
@@ -290,6 +301,11 @@ class ChrF(_SegmentMetric):
 
     def find_tokenization_fault(self, texts: Sequence[str]) -> str | None:
         return describe_undivided(texts, "word_order", "remove the option") if self.word_order else None
+
+    @property
+    def signature(self) -> str:
+        return self._make_signature(f"chrF{self.beta:g}{'+' * self.word_order}", lowercase=self.lowercase, eff=True,
+                                    nc=self.char_order, nw=self.word_order, space=self.whitespace)
 
     def format_name(self) -> tuple[str, Collection[str]]:
         return ("chrF++", ("word_order",)) if self.word_order == 2 else ("chrF", ())
@@ -364,6 +380,11 @@ class TER(QuotientMetric, _SegmentMetric):
     normalized: bool = False
     no_punct: bool = False
     case_sensitive: bool = False
+
+    @property
+    def signature(self) -> str:
+        return self._make_signature("TER", lowercase=not self.case_sensitive, tok="tercom", norm=self.normalized,
+                                    punct=not self.no_punct, asian=False)
 
     def score(self, sums: Floats) -> Floats:
         """Compute TER from edits and reference lengths that are summed over segments.

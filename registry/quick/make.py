@@ -25,7 +25,7 @@ from registry.metric_names import (
     get_default_metric,
     list_kinds,
     make_column_table,
-    make_metric_table,
+    make_metric_tables,
 )
 from registry.metrics import BLEU, METRICS, Mean, Metric
 from registry.metrics.texts import ReferenceMetric
@@ -367,7 +367,7 @@ def _make_task(plans: dict[str, Plan], files: Files, request: Request, trial: Tr
     identities = [identify_systems(plan, names, guess_runs=request.runs is not None) for plan in plans.values()]
     notes = (*files.notes, *first.notes, *_describe_runs(first, request, identities[0]))
     tables = [make_column_table(mean, _choose_decimals(sizes[mean.column])) for mean in first.column_metrics]
-    tables = tables or [make_metric_table(metric, name) for name, metric in metrics.items()]
+    tables = tables or make_metric_tables(metrics)
     folder = task_folder(plans, tables, request, settings, read_as, identities)
     if invalid:
         left_out = [f"left out: {error}" for *_, error in invalid]
@@ -542,8 +542,15 @@ def _name_separate_files(plan: Plan) -> list[str]:
 
 
 def _choose_metrics(plan: Plan, request: Request) -> dict[str, Metric]:
-    """Return the metrics that the user named, by these names; or else the default metric with an empty name."""
-    metrics = {name: _find_metric(plan, name) for name in request.metrics} or {"": _choose_default_metric(plan)}
+    """Return the metrics that the user named, by these names; or else the default metric with an empty name.
+
+    Of equal metrics, only the first one counts.
+    """
+    metrics: dict[str, Metric] = {}
+    for name in request.metrics:
+        if (metric := _find_metric(plan, name)) not in metrics.values():
+            metrics[name] = metric
+    metrics = metrics or {"": _choose_default_metric(plan)}
     return {name: _with_references(metric, plan.reader, name) for name, metric in metrics.items()}
 
 
@@ -643,7 +650,7 @@ def _apply_settings(kind: str, folder: TaskFolder, request: Request, settings: M
         if takes != "segment":
             raise InputError(f"--metric applies only to answers and a gold, not to results of {kind}; remove it (use "
                              "--option for the options of the importer)")
-        declared = [make_metric_table(common_metric(name, takes), name) for name in request.metrics]
+        declared = make_metric_tables({name: common_metric(name, takes) for name in request.metrics})
         shared = {name: value for name, value in tables["metric"][0].get("options", {}).items() if name == "references"}
         tables["metric"] = [table | {"options": shared | table.get("options", {})} for table in declared]
     runs = {"runs": request.runs} if request.runs else {}

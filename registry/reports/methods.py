@@ -13,6 +13,7 @@ import numpy as np
 from registry.boards.leaderboard import IntervalMethod, Leaderboard, Ranks
 from registry.boards.statements import describe_sample, has_observed_direction
 from registry.errors import counted
+from registry.evaluation.scorers import describe_scorer
 from registry.metrics import METRICS, Metric
 from registry.metrics.statistics import Formula
 from registry.references import Reference, find_references, shorten_citation, split_citations
@@ -23,7 +24,7 @@ from registry.significance import CORRECTIONS, TESTS, Permutation, ResponsePermu
 from registry.significance.multiple import GATEKEEPING
 from registry.significance.overall import OVERALL_TESTS
 from registry.significance.pairwise.base import PairTest
-from registry.values import parse
+from registry.values import get_name, parse
 
 RANK_METHODS: dict[Ranks, str] = {
     "range": "The rank range of a system extends from the number of its significant losses plus one to the number of "
@@ -77,8 +78,8 @@ class Methods:
     def to_latex(self) -> str:
         r"""Return the paragraph as LaTeX with `\citep` (package natbib); comments below it have the BibTeX entries."""
         entries = "\n".join(f"% {line}" for line in self.to_bibtex().splitlines())
-        parts = [escape_latex(part) if isinstance(part, str) else f"\\citealp{{{','.join(work.key for work in part)}}}"
-                 for part in split_citations(self.text)]
+        parts = [escape_latex(part).replace(r"\textbar{}", r"\textbar\allowbreak{}") if isinstance(part, str) else
+                 f"\\citealp{{{','.join(work.key for work in part)}}}" for part in split_citations(self.text)]
         text = re.sub(r"\(\\citealp(\{[^}]*\})\)", r"\\citep\1", "".join(parts))
         return f"% {escape_latex(self.title)}\n{text}\n\n{entries}\n"
 
@@ -194,6 +195,8 @@ def _describe_metric(board: Leaderboard) -> str:
     if name.endswith(settings):
         name = name.removesuffix(settings)
         options = [f"{option.replace('_', ' ')} {value.strip('[]')}" for option, value in metric.shown_options]
+    if metric.signature:
+        options = [metric.signature + _describe_version(board, metric)]
     if isinstance(metric, Formula):
         name = f"the formula {name}"
     elif name == repr(metric) != metric.name:  # a metric without a usual name
@@ -206,6 +209,14 @@ def _describe_metric(board: Leaderboard) -> str:
     direction = "lower is better" if board.better == "lower" else ""
     details = [*options, select_citation(metric.citation, metric), direction]
     return f"{name} ({'; '.join(filter(None, details))})" if any(details) else name
+
+
+def _describe_version(board: Leaderboard, metric: Metric) -> str:
+    """Return the version of a metric's scorer as the end of its signature; empty if it did not compute the scores."""
+    version = describe_scorer(metric).get(metric.scorer, "none")
+    is_installed = version != "none" and "other-code" not in board.warnings.codes
+    is_recorded = get_name(board.metric_name) == "Recorded"
+    return f"|version:{version}" if is_installed and not is_recorded else ""
 
 
 def _describe_tests(board: Leaderboard) -> str:

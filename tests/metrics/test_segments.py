@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import pytest
+import sacrebleu
 import sacrebleu.metrics
 from hypothesis import given
 from hypothesis import strategies as st
@@ -49,6 +50,19 @@ def test_the_score_of_the_sums_is_sacrebleu_s(metric, peer, corpus):
     assert metric.score(sums) == pytest.approx(expected, rel=1e-12, abs=1e-12)
     stacked = np.stack([sums, 0 * sums, 3 * sums])
     assert metric.score(stacked)[0] == metric.score(sums)
+
+
+@pytest.mark.parametrize(("metric", "peer"), [
+    *METRICS,
+    (TER(references=("A",), normalized=True, no_punct=True, case_sensitive=True),
+     lambda refs: sacrebleu.metrics.TER(references=refs, normalized=True, no_punct=True, case_sensitive=True)),
+    (ChrF(references=("A",), beta=0.5, lowercase=True, whitespace=True),
+     lambda refs: sacrebleu.metrics.CHRF(references=refs, beta=0.5, lowercase=True, whitespace=True)),
+], ids=lambda m: repr(m) if not callable(m) else "")
+def test_the_signature_is_sacrebleu_s(metric, peer):
+    expected = peer([["the cat"] for _ in metric.references])
+    name = expected.corpus_score(["the cat"], None).name
+    assert f"{metric.signature}|version:{sacrebleu.__version__}" == f"{name}|{expected.get_signature()}"
 
 
 def test_no_answer_is_an_empty_one():

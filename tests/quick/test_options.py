@@ -42,6 +42,15 @@ def test_each_metric_has_a_board(quick):
     assert len(quick("--metric", "accuracy", "--metric", "accuracy").json) == 2
 
 
+def test_metrics_of_one_class_have_different_names(quick):
+    """The titles of metrics are their ids, or the expressions if titles are equal; equal metrics have one board."""
+    for metrics, ids in ((("LabelF", "LabelF(labels=[yes])", "F1-macro"), ["macro-F1", "F1-of-yes"]),
+                         (("LabelF", "LabelF(labels=[yes])", "LabelF(labels=[no])"),
+                          ["macro-F1", "F1-of-yes", "F1-of-no"])):
+        done = quick(*(word for metric in metrics for word in ("--metric", metric)))
+        assert list(dict.fromkeys(row["metric"] for row in done.json)) == ids
+
+
 def test_a_new_manifest_declares_each_metric(files, registry):
     registry("new", "mine", "--gold", "gold.tsv", "a.tsv", "b.tsv", "-m", "accuracy", "-m", "macro-F1",
              "--alpha", 0.1, "--resamples", 500)

@@ -2,10 +2,12 @@
 
 import re
 from dataclasses import replace
+from importlib.metadata import version
 
 import pytest
 
 from registry.boards.leaderboard import INTERVAL_METHODS, Intervals
+from registry.messages import Message
 from registry.metrics import METRICS
 from registry.references import find_references
 from registry.reports.methods import RANK_METHODS, Methods, describe_methods, group_boards, select_citation
@@ -101,13 +103,21 @@ def test_every_system_with_several_runs_is_named(runs, words):
     ("SpanF(match=fuzzy)", "F1 (match fuzzy; van Rijsbergen 1979; Ehrmann et al. 2020)"),
     ("nDCG(gain=exponential, cutoff=10)",
      "nDCG@10 (gain exponential; Järvelin and Kekäläinen 2002; Burges et al. 2005)"),
-    ("chrF", "chrF (Popović 2015)"),
+    ("chrF", f"chrF (chrF2|nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:{version('sacrebleu')}; Popović "
+             "2015)"),
     ("Mean", "the mean score"),
     ("Formula(formula=\"tp / (tp + fn)\")", "the formula tp / (tp + fn)"),
     ("Recorded(of=SpanF, columns=[a, b, c])", "F1 (van Rijsbergen 1979)"),
 ])
 def test_metrics_have_their_options_in_words(metric, words):
     assert f"scored by {words} on the" in describe(replace(leaderboard("ab"), metric_name=metric))
+
+
+def test_scores_of_other_code_have_no_version():
+    board = replace(leaderboard("ab"), metric_name="BLEU", outdated=(
+        Message("other-code", {"metric": "bleu", "difference": "sacrebleu was 2.4.0, and is 2.6.0"}),))
+    text = describe(board)
+    assert "BLEU (BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp; Papineni et al. 2002; Post 2018)" in text
 
 
 def test_a_declared_title_is_explained():
