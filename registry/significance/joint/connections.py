@@ -89,14 +89,13 @@ def find_firm_groups(wins: sparse.csr_array, least: float = LEAST_WINS) -> Ints:
     while True:  # systems that are connected by firm edges are merged, which leaves few systems for flows
         n, merged = sparse.csgraph.connected_components(
             sparse.csr_array(wins.multiply(wins >= least)), connection="strong")
-        labels = merged[labels].astype(np.int64)
         if n == wins.shape[0]:
-            break
+            return _group_by_flow(wins, least)[labels]
+        labels = merged[labels].astype(np.int64)
         coo = wins.tocoo()
         rows, columns = merged[coo.row], merged[coo.col]
         differs = rows != columns
         wins = sparse.csr_array((coo.data[differs], (rows[differs], columns[differs])), shape=(n, n))
-    return _group_by_flow(wins, least)[labels]
 
 
 def _group_by_flow(wins: sparse.csr_array, least: float) -> Ints:

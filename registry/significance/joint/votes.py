@@ -34,6 +34,7 @@ _STEPS, _HALVINGS = 100, 40  # of Newton's method
 _CLOSE = 1e-10  # last step, in log odds
 _CLOSE_END = 1e-7  # last step towards the end of an interval
 _LARGEST = 40.0  # log odds; beyond, a covariate or the order predicts all outcomes
+_SEPARATED = "the order or a covariate predicts all outcomes of some systems; leave it out"
 _SINGULAR = 1e-10  # smallest eigenvalue of the scaled information
 
 
@@ -160,10 +161,13 @@ def fit_bradley_terry(votes: Votes, *, ties: Ties = "half") -> BradleyTerry:
     has_ties = ties == "davidson" and bool((inside.outcomes == 0.5).any())
     likelihood = _Likelihood.make(inside, has_ties=has_ties)
     summary = _Likelihood.make(_aggregate(inside), has_ties=has_ties)
-    parameters = summary.maximize(np.zeros(likelihood.n_parameters))
-    inverse = summary.invert(parameters)
+    n, start = len(systems), np.zeros(likelihood.n_parameters)
+    parameters, inverse = np.full(len(start), np.nan), np.zeros((len(start), len(start)))
+    if n > 1:
+        summary.invert(start)
+        parameters = summary.maximize(start)
+        inverse = summary.invert(parameters)
     contributions, designs = likelihood.linearize(parameters)
-    n = len(systems)
     of_strengths = np.zeros((len(parameters), votes.n_systems))
     of_strengths[:, systems] = inverse[:, :n] - inverse[:, :n].mean(axis=1, keepdims=True)
     scores = np.full(votes.n_systems, np.nan)
@@ -277,7 +281,10 @@ class _Likelihood:
         """
         value, gradient, information = self.evaluate(parameters)
         for _ in range(_STEPS):
-            step = self._solve(gradient, information, contrast)
+            try:
+                step = self._solve(gradient, information, contrast)
+            except np.linalg.LinAlgError:
+                raise ValueError(_SEPARATED) from None
             for _ in range(_HALVINGS):
                 best = self.evaluate(parameters + step)
                 if best[0] >= value - 1e-12 * abs(value):
@@ -287,7 +294,7 @@ class _Likelihood:
             if np.abs(self.design @ step).max(initial=0) < _CLOSE and (not self.has_ties or abs(step[-1]) < _CLOSE):
                 break
             if np.abs(self.design @ parameters).max() > _LARGEST:
-                raise ValueError("the order or a covariate predicts all outcomes of some systems; leave it out")
+                raise ValueError(_SEPARATED)
         return parameters
 
     def find_end(self, parameters: Floats, contrast: Floats, bar: float) -> float:
