@@ -68,7 +68,7 @@ def _name_option(match: re.Match[str]) -> str:
     if name == "option":
         key, _, setting = value.partition("=")
         return f"options={{{key!r}: {_parse(setting)!r}}}"
-    if value.isupper() and value.isalpha():  # such as COLUMN
+    if value.isupper() and value.isalpha() and name != "missing":  # such as COLUMN, but not NA
         return f"{_ARGUMENTS[name]}={value}"
     return f"{_ARGUMENTS[name]}={(_parse(value) if name in Significance.model_fields else value)!r}"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -35,10 +35,10 @@ _DECIMALS = 3
 _KEYS = ("coefficient", "level", "annotator", "other_annotator", "category", "value", "ci_low", "ci_high", "confidence",
          "items", "annotators")
 _MEANING = ("Alpha is 1 if all values of an item agree, and 0 if they agree as values of random items do. Krippendorff "
-            "(2004) requires .800, and .667 for tentative conclusions.")
+            "(2004) requires at least .800, or .667 for tentative conclusions.")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Agreement(TableDisplay):
     """Agreement of annotators: coefficients with confidence intervals.
 
@@ -59,7 +59,7 @@ class Agreement(TableDisplay):
     messages: Messages
     read_as: str
     notes: tuple[str, ...] = ()
-    _resampling: str = field(default="", repr=False)
+    _resampling: str = ""
 
     @property
     def alpha(self) -> float:
@@ -143,11 +143,10 @@ def _check_by(named: NamedRatings, by: By | None) -> None:
         InputError: They do not fit the ratings.
     """
     if by == "annotator" and len(named.annotators) == 2:
-        raise InputError("--by annotator computes alpha without each annotator, which needs three or more annotators; "
-                         "leave it out")
+        raise InputError("there are only two annotators; alpha without each annotator needs three or more")
     if by == "category" and named.ratings.level not in ("nominal", "ordinal"):
-        raise InputError(f"--by category needs categories, but the level is {named.ratings.level}; leave it out, "
-                         "or use --level nominal or ordinal")
+        raise InputError(f"agreement by category needs categories, but the level is {named.ratings.level}; use --level "
+                         "nominal or --level ordinal")
 
 
 def _measure_by(named: NamedRatings, by: By, settings: Settings) -> Iterator[tuple[Estimate, dict[str, Any]]]:
@@ -199,7 +198,8 @@ def compute_agreement_of_values(data: Any, options: RatingOptions, by: By | None
                                 settings: Mapping[str, Any]) -> Agreement:
     """Compute the agreement of annotators for `registry.compute_agreement`; errors name its arguments."""
     try:
-        return compute_agreement(data, options, by, settings)
+        result = compute_agreement(data, options, by, settings)
+        return replace(result, notes=tuple(map(name_arguments, result.notes)))
     except QuestionError as error:
         raise describe_question(error) from None
     except InputError as error:

@@ -100,8 +100,9 @@ def read_ratings(data: Any, options: RatingOptions) -> NamedRatings:
         raise table.document.error("there is no rating in this table; name the columns of the values")
     level, categories, codes = _find_categories(table.document, rows, options)
     values = [float(name) for name in categories] if level in ("interval", "ratio") else range(len(categories))
-    item_numbers = {key: n for n, key in enumerate(dict.fromkeys(keys))}
-    numbers = {name: n for n, name in enumerate(annotators or dict.fromkeys(row.annotator for row in rows))}
+    # Sorted, so that intervals do not depend on the order of rows.
+    item_numbers = {key: n for n, key in enumerate(sorted(set(keys)))}
+    numbers = {name: n for n, name in enumerate(annotators or sorted({row.annotator for row in rows}))}
     ratings = Ratings(
         np.array([item_numbers[row.item] for row in rows]), np.array([numbers[row.annotator] for row in rows]),
         np.array([codes[row.value] for row in rows]), np.array(values, dtype=np.float64), level, len(item_numbers),
@@ -140,7 +141,7 @@ def _list_columns(data: Any) -> dict[str, list[Any]]:
                          "{'ann': ['yes', 'no'], 'bob': ['yes', 'yes']}")
     columns = {str(name): read_column(data[name], f"column {name!r}") for name in names}
     if isinstance(data, Mapping) and all(column.keys is not None for column in columns.values()):
-        keys = dict.fromkeys(key for column in columns.values() for key in column.item_keys)
+        keys = sorted({key for column in columns.values() for key in column.item_keys}, key=str)
         found = [dict(zip(column.item_keys, column.values, strict=True)) for column in columns.values()]
         return {name: [values.get(key) for key in keys] for name, values in zip(columns, found, strict=True)}
     sizes = {name: len(column.values) for name, column in columns.items()}
@@ -304,7 +305,7 @@ def _number_ordered(document: Document, rows: Iterable[Rating], order: Sequence[
 
 
 def _number_clusters(table: Table, column: str, keys: Sequence[str]) -> Ints:
-    """Return the number of the cluster of each item, in the order of the items.
+    """Return the number of the cluster of each item, in the sorted order of the items.
 
     Args:
         table: The table.
@@ -319,5 +320,4 @@ def _number_clusters(table: Table, column: str, keys: Sequence[str]) -> Ints:
         if clusters.setdefault(key, cluster) != cluster:
             raise table.document.error(f"item {key!r} is in two clusters, {clusters[key]!r} and {cluster!r}; correct "
                                        f"the column {column!r}", line)
-    numbers = {cluster: n for n, cluster in enumerate(dict.fromkeys(clusters.values()))}
-    return np.array([numbers[cluster] for cluster in clusters.values()])
+    return np.unique([clusters[key] for key in sorted(clusters)], return_inverse=True)[1]
