@@ -42,8 +42,8 @@ def test_the_first_line_is_the_answer(long, registry):
     assert [line.split()[:3] for line in lines[4:6]] == [["Krippendorff's", "alpha", "0.743"],
                                                          ["percent", "agreement", "0.818"]]
     assert done.stderr == "read as: --item id --annotator rater --value label --level nominal\n"
-    for text in ("Krippendorff (2004) requires at least .800", "with these annotators", "only 11 items; rate at least 50",
-                 "1 item has fewer than two ratings", "Fleiss' kappa is left out"):
+    for text in ("Krippendorff (2004) requires at least .800", "with these annotators",
+                 "only 11 items; rate at least 50", "1 item has fewer than two ratings", "Fleiss' kappa is left out"):
         assert text in done.stdout
 
 

@@ -27,6 +27,7 @@ MORE = {  # where a page says more
     "show": "trust.md#registry-show-name", "verify": "trust.md#registry-verify-task", "study": "studies.md",
     "backup": "trust.md#registry-backup-file", "publish": "publish.md", "hide": "publish.md#hide-and-reveal",
     "reveal": "publish.md#hide-and-reveal", "init": "durability.md", "list": "metrics.md",
+    "agreement": "agreement.md",
 }
 
 
