@@ -71,6 +71,7 @@ FAMILIES: dict[str, Family] = {family.name: family for family in (
     Family("additive", _number_names("value", 16), integer=False),
     Family("confusion", ("gold_label", "predicted_label")),
     Family("pair", ("x", "y"), integer=False),
+    Family("votes", ("votes", "points", "position"), integer=False),
 )}
 
 

@@ -6,15 +6,23 @@ Statistics with decimals are counted in steps such as 0.01, so that they are who
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from registry.arrays import Floats, Ints
+from registry.arrays import Floats, Ints, share
 from registry.families import finest_places
-from registry.metrics import AdditiveMetric, ConfusionMetric, CorrelationMetric, JudgedMean, Metric
-from registry.significance import COEFFICIENTS, Matrix, PairMatrix, StatisticMatrix
+from registry.metrics import (
+    AdditiveMetric,
+    BradleyTerry,
+    ConfusionMetric,
+    CorrelationMetric,
+    JudgedMean,
+    Metric,
+    VoteMetric,
+)
+from registry.significance import COEFFICIENTS, JointMatrix, Matrix, PairMatrix, StatisticMatrix
 from registry.significance.matrix import JudgedItems, Statistics
 
 _NOISE = 2.0**-50  # relative error of a decimal times a power of ten
@@ -158,6 +166,44 @@ def build_matrix(metric: Metric, counts: Counts, units: Ints | None = None, stra
         family=metric.family, multiple=counts.multiple, quotient=quotient, runs=runs, unequal=unequal,
         rounding=counts.steps.rounding, judged=judged, score_range=metric.score_range,
         classes=metric.combines if isinstance(metric, ConfusionMetric) else "pooled")
+
+
+def build_vote_matrix(metric: VoteMetric, counts: Counts, groups: Mapping[str, Ints]) -> Matrix:
+    """Estimate the scores of all systems from their votes.
+
+    Votes against systems that are not on the leaderboard are left out.
+
+    Args:
+        metric: The metric.
+        counts: Weight, points and position of every system in every vote, as whole numbers.
+        groups: For each kind of group, such as `voter`, the number of the group of each vote.
+    """
+    from registry.significance.joint.votes import Votes, compute_win_rates, fit_bradley_terry
+
+    n_votes, n_systems, _ = counts.statistics.shape
+    sides = np.full((2, n_votes), -1)
+    weights, points = np.zeros((2, n_votes))
+    for n in range(n_systems):
+        system = counts.statistics[:, n] / np.array(counts.steps.per_one)
+        for position in (1, 2):
+            sides[position - 1, system[:, 2] == position] = n
+        is_first = system[:, 2] == 1
+        weights[is_first], points[is_first] = system[is_first, 0], system[is_first, 1]
+    chosen = (sides >= 0).all(axis=0)
+    first, second = sides[:, chosen]
+    votes = Votes(first, second, share(points, weights)[chosen], n_systems,
+                  weights=None if (weights[chosen] == 1).all() else weights[chosen],
+                  groups={name: numbers[chosen] for name, numbers in groups.items()})
+    systems = np.arange(n_systems)
+    if isinstance(metric, BradleyTerry):
+        elo = metric.scale == "elo"
+        return JointMatrix(counts.statistics, family=metric.family, score_range=metric.score_range, unequal=True,
+                           estimates=fit_bradley_terry(replace(
+                               votes, order=np.ones(len(votes), dtype=np.int64) if metric.order else None),
+                               ties=metric.ties), systems=systems,
+                           factor=400 / math.log(10) if elo else 1.0, offset=1000.0 if elo else 0.0)
+    return JointMatrix(counts.statistics, family=metric.family, score_range=metric.score_range, unequal=True,
+                       estimates=compute_win_rates(votes), systems=systems)
 
 
 def compute_scores(metric: Metric, counts: Counts) -> Floats:

@@ -13,6 +13,7 @@ from registry.readers.scores import Judged, LogProbabilities, Mtme, Scores, Stat
 from registry.readers.segments import Lines, NBest, Texts
 from registry.readers.spans import Spans
 from registry.readers.trec import Trec
+from registry.readers.votes import Votes
 
 READERS: Catalogue[Reader] = Catalogue("reader", Reader, (  # type: ignore[type-abstract]
     Labels,
@@ -35,10 +36,11 @@ READERS: Catalogue[Reader] = Catalogue("reader", Reader, (  # type: ignore[type-
     Conllu,
     Pharaoh,
     Naacl,
+    Votes,
 ))
 
 __all__ = [
     "READERS", "Bio", "Candidates", "Conllu", "Document", "Judged", "Labels", "Lines", "LogProbabilities", "Mtme",
     "Multilabel", "NBest", "Naacl", "Pharaoh", "Problems", "Reader", "Responses", "Scores", "Sgml", "Spans",
-    "Statistics", "Texts", "Trec", "WmtXml",
+    "Statistics", "Texts", "Trec", "Votes", "WmtXml",
 ]

@@ -28,6 +28,7 @@ class Reader(Value):
         gives: Kind of the gold values and answer values, such as `label`; a metric requires one kind.
         absent: Message for an item without an answer.
         repeated: Advice if an item occurs twice.
+        answers_all: True if every system answers every item; False if an item, such as a vote, is about few systems.
         takes_more_files: True if the format uses the keys `source`, `references` and `attributes` of a test set.
         forms: Names of options that describe the layout of a file and have few values. If a file has very many
             problems, the option may be set incorrectly.
@@ -43,6 +44,7 @@ class Reader(Value):
     gives: ClassVar[str]
     absent: ClassVar[str] = "it has no answer"
     repeated: ClassVar[str] = "keep one"
+    answers_all: ClassVar[bool] = True
     takes_more_files: ClassVar[bool] = False
     forms: ClassVar[tuple[str, ...]] = ()
     gives_columns: ClassVar[bool] = False

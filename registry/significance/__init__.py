@@ -33,6 +33,7 @@ from registry.parallel.execution import Execution
 from registry.plugins import Catalogue
 from registry.significance.base import PairResult, Settings
 from registry.significance.correlations import COEFFICIENTS, PairMatrix
+from registry.significance.joint.matrix import JointMatrix
 from registry.significance.matrix import Matrix, StatisticMatrix
 from registry.significance.multiple import CORRECTIONS
 from registry.significance.overall import OVERALL_TESTS, OverallTest
@@ -43,6 +44,7 @@ from registry.significance.pairwise.independent import BinomialZ, ChiSquared, Fi
 from registry.significance.pairwise.matched import Bounded, MatchedT, McNemar, Sign, Wilcoxon
 from registry.significance.pairwise.permutation import Permutation, ResponsePermutation
 from registry.significance.pairwise.prediction_powered import PredictionPowered
+from registry.significance.pairwise.wald import Wald
 from registry.significance.pairwise.williams import Steiger, Williams
 from registry.significance.ranks import Ranks, rank
 
@@ -64,11 +66,12 @@ TESTS: Catalogue[PairTest] = Catalogue("test", PairTest, (
     Crossed,
     PredictionPowered,
     Bounded,
+    Wald,
 ))
 
 __all__ = [
     "COEFFICIENTS", "CORRECTIONS", "OVERALL_TESTS", "TESTS", "BinomialZ", "Bootstrap", "Bounded", "ChiSquared",
-    "Crossed", "Execution", "Fisher", "MatchedT", "Matrix", "McNemar", "OverallTest", "PairMatrix", "PairResult",
-    "PairTest", "Permutation", "PredictionPowered", "RankSum", "Ranks", "ResponsePermutation", "Settings", "Sign",
-    "StatisticMatrix", "Steiger", "TwoSampleT", "Wilcoxon", "Williams", "rank",
+    "Crossed", "Execution", "Fisher", "JointMatrix", "MatchedT", "Matrix", "McNemar", "OverallTest", "PairMatrix",
+    "PairResult", "PairTest", "Permutation", "PredictionPowered", "RankSum", "Ranks", "ResponsePermutation", "Settings",
+    "Sign", "StatisticMatrix", "Steiger", "TwoSampleT", "Wald", "Wilcoxon", "Williams", "rank",
 ]

@@ -14,16 +14,17 @@ from registry.errors import InputError, counted
 from registry.evaluation.comparing.board_keys import BoardKey
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.ingest.gold import find_split_cluster
-from registry.evaluation.matrices import Counts, Steps, build_matrix, compute_scores
+from registry.evaluation.matrices import Counts, Steps, build_matrix, build_vote_matrix, compute_scores
 from registry.evaluation.scoring.label_codes import load_labels
 from registry.evaluation.scoring.measure import LabelNumbers, average_runs, order_by_content
 from registry.families import FAMILIES, PLACES, SMALLEST
 from registry.identity import canonical_json, digest_array, digest_json
 from registry.manifest import Significance
-from registry.metrics import METRICS, ConfusionMetric, Metric
+from registry.metrics import METRICS, ConfusionMetric, Metric, VoteMetric
 from registry.metrics.sets import MatchMetric
 from registry.missing import MissingPolicy
-from registry.significance import Matrix, StatisticMatrix
+from registry.readers.votes import PROMPT, VOTER
+from registry.significance import JointMatrix, Matrix, StatisticMatrix
 from registry.significance.matrix import CompactStatistics, additive
 from registry.store import catalog
 from registry.store.catalog import Member
@@ -107,9 +108,15 @@ def load_board(connection: Connection, key: BoardKey, request: Request, max_byte
     averages = average_runs(map(collector.add, stored), len(key.members), steps, max_bytes)
     runs = tuple(statistics * averages.multiple for statistics in collector.runs) or None
     factors = tuple(collector.factors) if any(collector.factors) else None
-    matrix = replace(build_matrix(metric, averages, units, strata, runs=runs, unequal=unequal), factors=factors)
     contents = [[digest] for digest in collector.digests] if collector.digests else averages.digests
     groups = [None if units is None else digest_array(units), *([] if strata is None else [digest_array(strata)])]
+    if isinstance(metric, VoteMetric):
+        kinds = _load_vote_groups(connection, key, first_item + items)
+        matrix = build_vote_matrix(metric, averages, kinds)
+        # The score of a system depends on all votes.
+        groups += [*map(digest_array, kinds.values()), digest_json(sorted(map(canonical_json, contents)))]
+    else:
+        matrix = replace(build_matrix(metric, averages, units, strata, runs=runs, unequal=unequal), factors=factors)
     return _sort_members(Board(
         key, metric, key.members, [digest_json([*content, *groups]) for content in contents], items, matrix,
         matrix.scores(), collector.scores,
@@ -196,11 +203,14 @@ def _sort_members(board: Board) -> Board:
         statistics.reorder(order)
     else:
         statistics = np.ascontiguousarray(statistics[:, order])
+    matrix = board.matrix
+    if isinstance(matrix, JointMatrix):
+        matrix = replace(matrix, systems=matrix.systems[order])
     runs = board.matrix.runs and tuple(board.matrix.runs[n] for n in order)
     factors = board.matrix.factors and tuple(board.matrix.factors[n] for n in order)
     return replace(
         board, members=[board.members[n] for n in order], digests=[board.digests[n] for n in order],
-        matrix=replace(board.matrix, statistics=statistics, runs=runs, factors=factors), scores=board.scores[order],
+        matrix=replace(matrix, statistics=statistics, runs=runs, factors=factors), scores=board.scores[order],
         run_scores=[board.run_scores[n] for n in order])
 
 
@@ -259,6 +269,18 @@ def _load_groups(connection: Connection, key: BoardKey, settings: Significance,
                              f"several {settings.strata!r}, but all items of a cluster must be in the same stratum; "
                              'name another attribute in strata, or set unit = "item"')
     return units, strata
+
+
+def _load_vote_groups(connection: Connection, key: BoardKey, item_ids: Ints) -> dict[str, Ints]:
+    """Return the prompt and the voter of each vote as numbers from 0, as far as the votes have them.
+
+    Items with the same prompt or the same voter are dependent.
+    """
+    groups = {}
+    for attribute in (PROMPT, VOTER):
+        if values := catalog.item_attribute(connection, key.gold.gold_revision_id, attribute):
+            groups[attribute] = _number_values([values.get(item, "") for item in item_ids.tolist()])
+    return groups
 
 
 def split_into_responses(connection: Connection, board: Board) -> Board:

@@ -24,6 +24,7 @@ from registry.significance import (
     CORRECTIONS,
     Bootstrap,
     Fisher,
+    JointMatrix,
     PairTest,
     Permutation,
     PredictionPowered,
@@ -161,6 +162,8 @@ def _check_board(board: Board, request: Request) -> list[Message]:
         raise InputError(f"{key.name}: correction {settings.correction!r} needs {n_bytes / 2**30:.1f} GiB of memory "
                          "for the resamples of all pairs; increase --memory, reduce --resamples, or use "
                          "--correction holm")
+    if isinstance(matrix, JointMatrix):
+        return list(matrix.estimates.warnings)
     warnings = [*misuses(test, matrix), *_warn_of_shaffer(settings.correction, test, matrix),
                 *_warn_of_joint_resamples(settings, test, matrix, n_pairs)]
     if settings.runs == "fixed" and (n_with_runs := sum(len(scores) > 1 for scores in board.run_scores)):

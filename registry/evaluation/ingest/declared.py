@@ -22,6 +22,7 @@ from registry.manifest.naming import natural_key
 from registry.manifest.patterns import BRACES, COMPOSED, FACTORS, compile_glob
 from registry.manifest.spec import Submit
 from registry.metrics import CorrelationMetric
+from registry.missing import MissingPolicy
 from registry.readers import Document, Reader
 from registry.submission_fields import DECLARED
 
@@ -307,7 +308,7 @@ def build_submission(task: ResolvedTask, submit: Submit, files: Sequence[File], 
         raise combine_errors([make_error(str(part)) for part in (error, *error.others)]) if key else error from None
     return DeclaredSubmission(
         test_set, names.get("team", names["system"]), names["system"], names.get("version", "1"),
-        tuple(files), reader, Policies(reading.missing, reading.tokens,
+        tuple(files), reader, Policies(reading.missing if reader.answers_all else MissingPolicy.OWN, reading.tokens,
                                       tuple(task.get_metrics(test_set_name).values())),
         {name: getattr(submit, name) for name in DECLARED} | {
             "track": names.get("track", reading.track), "attributes": submit.all_attributes},

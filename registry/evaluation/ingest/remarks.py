@@ -102,7 +102,7 @@ def find_remarks(items: Sequence[Item], joined: JoinedColumns, reader: Reader, d
     if (form := _find_other_normal_form(document, items, reader)) is not None:
         yield form
     for name, column in joined.columns.items():
-        if column.n_missing:
+        if column.n_missing and reader.answers_all:
             parameters = {"n": column.n_missing, "items": len(items), "policy": missing.value}
             yield Remark("missing", Message("missing-answers", parameters | ({} if name is None else {"column": name})))
     if ignored:

@@ -18,6 +18,7 @@ from scipy import sparse
 
 from registry.arrays import Flags, Floats, Ints
 from registry.messages import Messages
+from registry.significance.base import Settings
 from registry.significance.crossed import compute_log_p
 from registry.significance.joint.connections import (
     LEAST_WINS,
@@ -27,6 +28,7 @@ from registry.significance.joint.connections import (
     find_firm_groups,
 )
 from registry.significance.joint.estimates import Comparisons, JointEstimates
+from registry.significance.rank_sets import RankSets
 
 Ties = Literal["half", "davidson"]
 
@@ -101,6 +103,19 @@ class BradleyTerry:
     firm_groups: Ints
     _likelihood: _Likelihood
     _parameters: Floats
+
+    @property
+    def scores(self) -> Floats:
+        """The strengths, [systems]."""
+        return self.strengths.scores
+
+    def estimate_scores(self, *, confidence: float = 0.95) -> Comparisons:
+        """Return the strengths with their errors, in the form of differences from 0."""
+        return self.strengths.estimate_scores(confidence=confidence)
+
+    def compute_rank_sets(self, settings: Settings, *, alpha: float = 0.05) -> RankSets:
+        """Compute simultaneous confidence sets of the ranks of the strengths."""
+        return self.strengths.compute_rank_sets(settings, alpha=alpha)
 
     @property
     def warnings(self) -> Messages:
