@@ -376,6 +376,7 @@ class Leaderboard:
             resampled.
         declared_title: The title of the metric in tables, if the task declares one.
         decimals: Number of decimals of scores and differences in tables. Ranks and decisions use full precision.
+        task_title: The title of the task; empty if it declares none.
         about: A summary of the task, in one line.
         intervals: The methods of the confidence intervals.
         direction: A sentence that names the pairs that are tested one-sided, and the reason.
@@ -402,6 +403,7 @@ class Leaderboard:
     rank_resamples: tuple[int, int] | None = None
     declared_title: str | None = None
     decimals: int = DECIMALS
+    task_title: str = ""
     about: str = ""
     intervals: Intervals = NO_INTERVALS
     direction: str = ""

@@ -288,7 +288,8 @@ def load_leaderboards(connection: Connection, task_row: TaskRow, metric: str | N
             resampled, warnings = compute_all_rank_bounds(connection, task_row, request)
             rank_resamples = (RANK_DRAWS, request.settings.seed)
     stored = stored or load_stored_boards(connection, [task_row.slug], metric, pairs)[task_row.slug]
-    boards = [replace(board, about=manifest.task.summary, rank_warnings=tuple(warnings.get(board.key.name, ())),
+    boards = [replace(board, task_title=manifest.task.title, about=manifest.task.summary,
+                      rank_warnings=tuple(warnings.get(board.key.name, ())),
                       rank_resamples=rank_resamples,
                       **get_metric_display(task_row.manifest, board.metric, board.metric_name))
               for board in make_leaderboards(stored, convention, resampled)]

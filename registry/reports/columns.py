@@ -214,7 +214,7 @@ SHOWN: dict[Form, dict[str, Callable[[Leaderboard], bool]]] = {
         "interval": _has_intervals, "letters": shows_letters, "runs": _has_runs, "run_sd": _has_runs},
     "latex": {
         "rank": _always, "range": _has_ranges, "system": _always, "team": _has_teams, "score": _always,
-        "interval": _has_intervals},
+        "interval": _has_intervals, "runs": _has_runs, "run_sd": _has_runs},
     "page": {
         "rank": _always, "system": _always, "score": _always, "range": _has_ranges, "interval": _always,
         "share_best": _differs("share_best"), "cluster": _has_clusters, "letters": shows_letters,
@@ -267,7 +267,7 @@ def make_heading(column: Field, board: Leaderboard, form: Form) -> str:
             return "on one scale"
         return f"{100 * board.comparison.confidence:g} % {column.heading}"
     heading = _RANGES[board.ranks] if column.name == "range" else column.heading
-    return heading.capitalize() if form == "latex" else heading
+    return heading[:1].upper() + heading[1:] if form == "latex" else heading
 
 
 def make_page_headings(board: Leaderboard) -> dict[str, str]:

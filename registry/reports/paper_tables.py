@@ -61,7 +61,7 @@ def render_latex_board(board: Leaderboard) -> str:
     rules = find_cluster_starts(board.clusters)
     ranges = [_RANGES[board.ranks]] if "range" in columns else []
     marks = _explain_marks(board, has_superscripts=has_superscripts, has_groups="letters" in columns,
-                           has_rules=bool(rules))
+                           has_rules=bool(rules), has_deviations="run_sd" in columns)
     return render_latex_table(LatexTable(
         list(columns.values()), [[row[name] for name in columns] for row in rows],
         " ".join([_describe_board(board), *marks]), _make_board_label(board), _make_board_notes(board, *ranges), rules))
@@ -87,13 +87,17 @@ def _describe_board(board: Leaderboard) -> str:
     metric = title if title.startswith(label) else f"{title} ({label})"
     direction = " (lower is better)" if board.better == "lower" else ""
     clusters = f" in {counted(comparison.n_units, 'cluster')}" if comparison.unit == "cluster" else ""
-    place = ", ".join(filter(None, (board.task, f"test set {board.test_set}", board.track and f"track {board.track}",
+    test_set = "test set" if board.test_set == "test" else f"test set {board.test_set}"
+    place = ", ".join(filter(None, (board.task_title or board.task, test_set, board.track and f"track {board.track}",
                                     board.facet)))
-    return escape_paragraph(f"{place}: {metric}{direction} of {counted(len(board.standings), 'system')} on "
+    runs = {standing.runs for standing in board.standings}
+    each = f" ({min(runs)} runs each)" if len(runs) == 1 < min(runs) else ""
+    return escape_paragraph(f"{place}: {metric}{direction} of {counted(len(board.standings), 'system')}{each} on "
                             f"{counted(comparison.n_items, 'item')}{clusters}.")
 
 
-def _explain_marks(board: Leaderboard, *, has_superscripts: bool, has_groups: bool, has_rules: bool) -> Iterator[str]:
+def _explain_marks(board: Leaderboard, *, has_superscripts: bool, has_groups: bool, has_rules: bool,
+                   has_deviations: bool) -> Iterator[str]:
     if len(board.standings) > 1:
         yield f"Bold: best score{' of the ranked systems' if board.has_unranked_best else ''}."
     if has_superscripts:
@@ -102,6 +106,8 @@ def _explain_marks(board: Leaderboard, *, has_superscripts: bool, has_groups: bo
         yield "Systems that share a letter (Group) do not differ significantly."
     if has_rules:
         yield "Rules separate clusters."
+    if has_deviations:
+        yield "SD of runs: standard deviation of the scores of a system's runs."
 
 
 def _make_rows(board: Leaderboard, *, has_superscripts: bool) -> Iterator[dict[str, str]]:
@@ -117,7 +123,8 @@ def _make_rows(board: Leaderboard, *, has_superscripts: bool) -> Iterator[dict[s
         yield {"letter": _name_row(n), "rank": "--" if standing.rank is None else str(standing.rank),
                "range": ranks.replace("-", "--"), "system": _format_name(standing, standing.display_name),
                "team": escape_name(standing.team), "score": score + superscript, "interval": intervals[n],
-               "letters": escape_latex(standing.letters)}
+               "letters": escape_latex(standing.letters), "runs": f"{standing.runs:,}",
+               "run_sd": "--" if standing.run_sd is None else _format_score(standing.run_sd, board.decimals)}
 
 
 def _escape_heading(name: str, heading: str) -> str:
@@ -232,7 +239,8 @@ def render_latex_pairs(board: Leaderboard) -> str:
     rows = [list(row) for row in zip(*cells, strict=True)]
     adjusted = "adjusted p" if decisive == "shown_p_adjusted" else "p"
     caption = (f"{_describe_board(board)} Bold: significant differences ({adjusted} at most "
-               f"{board.comparison.alpha:g}).")
+               f"{board.comparison.alpha:g}). Discordant: {board.comparison.unit}s in which the results of the two "
+               "systems differ.")
     return render_latex_table(LatexTable(columns, rows, caption, _make_board_label(board, "pairs"),
                                          _make_board_notes(board)).drop_constant_columns())
 
@@ -267,7 +275,9 @@ def render_latex_wide(board: WideBoard, past: str = "") -> str:
                 columns.append(LatexColumn(r"95~\%~CI", right=True, is_required=True))
                 cells.append(intervals)
     rows = [list(row) for row in zip(*cells, strict=True)]
-    caption = escape_paragraph(f"{board.title}: {_describe_columns(board)}. Bold: best score of a column; underlined: "
+    task_title = next((column.board.task_title for column in board.columns if column.board is not None), "")
+    title = (task_title or board.task) + board.title.removeprefix(board.task)
+    caption = escape_paragraph(f"{title}: {_describe_columns(board)}. Bold: best score of a column; underlined: "
                                "no other system is significantly better.")
     return render_latex_table(LatexTable(columns, rows, caption, make_label(board.task, board.track, "all"),
                                          _make_wide_notes(board, past)).drop_constant_columns())

@@ -122,12 +122,42 @@ def test_tables_of_studies_have_the_question_at_the_end_of_their_label():
 def test_caption_is_short_and_notes_with_the_signature_are_below_the_table():
     written = render_latex_board(leaderboard(["A", "B", "C", "D"]))
     (caption,) = re.findall(r"\\caption\{(.*)\}", written)
-    assert caption.startswith("task, test set test: accuracy of 4 systems on 100 items. Bold: best score.")
+    assert caption.startswith("task, test set: accuracy of 4 systems on 100 items. Bold: best score.")
     assert "What can be said" not in caption
     notes = written.partition(r"\end{tabular}")[2].partition(r"\end{minipage}")[0]
     assert r"\footnotesize" in notes
     assert r"What can be said: 100 \%." in notes
     assert "id:00" in notes
+
+
+def test_captions_have_the_title_of_the_task():
+    board = replace(leaderboard(["A", "B", "C"]), task_title="Names & places", test_set="dev")
+    for written in (render_latex_board(board), render_latex_pairs(board)):
+        assert r"\caption{Names \& places, test set dev: accuracy of 3 systems" in written
+    (wide,) = make_wide_boards([board], [], "acc")
+    assert r"\caption{Names \& places: scores of 3 systems on test set dev" in render_latex_wide(wide)
+
+
+def test_runs_and_their_deviation_are_columns():
+    board = leaderboard(["A", "B", "C"])
+
+    def render(*runs):
+        return render_latex_board(replace(board, standings=tuple(
+            replace(standing, runs=n, run_sd=None if n == 1 else 0.0125)
+            for standing, n in zip(board.standings, runs, strict=True))))
+
+    written = render(3, 1, 2)
+    assert column(written, "Runs") == ["3", "1", "2"]
+    assert column(written, "SD~of~runs") == ["0.0125", "--", "0.0125"]
+    assert "standard deviation of the scores of a system's runs" in written
+    assert "accuracy of 3 systems (3 runs each) on" in render(3, 3, 3)
+    assert "Runs" not in render(1, 1, 1)
+
+
+def test_discordant_units_are_explained():
+    board = leaderboard(["A", "B", "C"])
+    board = replace(board, comparison=board.comparison._replace(unit="cluster"))
+    assert "Discordant: clusters in which the results of the two systems differ." in render_latex_pairs(board)
 
 
 def test_caption_and_overview_say_that_an_unranked_system_has_a_better_score():
