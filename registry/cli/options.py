@@ -94,6 +94,8 @@ Memory = Annotated[str | None, typer.Option("--memory", envvar="REGISTRY_MEMORY"
     rich_help_panel=WORK)]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", envvar="REGISTRY_QUIET", help=(
     "Do not print the plan and the progress of the work; print warnings and errors."), rich_help_panel=WORK)]
+OnlyWarnings = Annotated[bool, typer.Option("--quiet", "-q", envvar="REGISTRY_QUIET", help=(
+    "Do not report the written files; print warnings and errors."))]
 
 Test = Annotated[str | None, typer.Option("--test", "-t", metavar="TEST", rich_help_panel=TEST, help=(
     "The significance test; `registry list tests` lists all. Default: the manifest's test."),

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from registry.cli.console import report
-from registry.cli.options import ChosenMetric, Db, Facet, Public, Task, TestSet, Track, find_private_database
+from registry.cli.options import (
+    ChosenMetric,
+    Db,
+    Facet,
+    OnlyWarnings,
+    Public,
+    Task,
+    TestSet,
+    Track,
+    find_private_database,
+)
 from registry.errors import InputError, MismatchError, UnknownNameError
 from registry.reports.figures.drawing import parse_limits
 from registry.reports.figures.kinds import Kind, draw, make_look
@@ -50,7 +60,7 @@ def plot(
         "The resolution of a .png file in dots per inch."))] = 300,
     wide: Annotated[bool, typer.Option("--wide", help=(
         "Draw the averages over test sets that `registry board --wide` prints."))] = False,
-    db: Db = None, public: Public = False,
+    db: Db = None, public: Public = False, quiet: OnlyWarnings = False,
 ) -> None:
     """Draw a leaderboard for a paper.
 
@@ -77,7 +87,8 @@ def plot(
                              "--test-set, --facet and --by")
         board = select_best(_load_average(database, task, metric, track), top, _MAX_SYSTEMS)
         draw(board, kind, output, look, ("team", {standing.submission: standing.team for standing in board.standings}))
-        report(f"drawn: {output}")
+        if not quiet:
+            report(f"drawn: {output}")
         return
     with database.reading() as connection:
         (row,) = catalog.tasks(connection, task)
@@ -90,7 +101,8 @@ def plot(
             board = add_score_intervals(connection, row, board)
         attributes = load_submission_attributes(connection, board, by) if kind == "gains" else {}
     draw(board, kind, output, look, (by, attributes))
-    report(f"drawn: {output}")
+    if not quiet:
+        report(f"drawn: {output}")
 
 
 def _load_average(database: Database, task: str, metric: str | None, track: str | None) -> Leaderboard:

@@ -19,6 +19,7 @@ from registry.cli.options import (
     DryRun,
     Memory,
     NoFacets,
+    OnlyWarnings,
     OutputFormat,
     Private,
     Quiet,
@@ -62,7 +63,7 @@ def page(
     ranks: Annotated[Ranks | None, typer.Option("--ranks", case_sensitive=False, help=(
         "How ranks are computed (see `registry board --help`). Default: the manifest's ranks."))] = None,
     test_set: TestSet = None, facet: BoardFacet = None, no_facets: NoFacets = False,
-    at: At = None, db: Db = None, private: Private = False,
+    at: At = None, db: Db = None, private: Private = False, quiet: OnlyWarnings = False,
 ) -> None:
     """Write the leaderboards of a task as an HTML file.
 
@@ -77,7 +78,8 @@ def page(
                                   check_board_choice(test_set, facet, no_facets=no_facets))
     (contents,) = add_averages(snapshot, database).tasks
     replace_file(output, format_page(contents))
-    report(f"{output}: written")
+    if not quiet:
+        report(f"{output}: written")
 
 
 def site(
@@ -123,8 +125,9 @@ def site(
     update_file(output / "index.html", site_index([card(*item) for item in pages.items()], list(reasons.values())))
     update_file(output / "feed.xml", feed(changes, address))
     n_unchanged = len(pages) - n_written
-    report(f"{output}: index, feed and {counted(len(pages), 'page')} written"
-           + (f" ({n_unchanged} unchanged)" if n_unchanged else ""))
+    if not quiet:
+        report(f"{output}: index, feed and {counted(len(pages), 'page')} written"
+               + (f" ({n_unchanged} unchanged)" if n_unchanged else ""))
     for task in reasons:
         if (old_page := output / "tasks" / f"{task}.html").exists():
             report(f"warning: {old_page}: this page is outdated, and the index no longer links to it; delete it if "
@@ -188,7 +191,7 @@ def publish(
     sources: Annotated[bool, typer.Option("--sources", help=(
         "Include the public files of gold and submissions; otherwise the copy has no texts of items and outputs."))] =
         False,
-    db: Db = None,
+    db: Db = None, quiet: OnlyWarnings = False,
 ) -> None:
     """Write a copy of the registry without private data.
 
@@ -204,7 +207,8 @@ def publish(
         hidden = describe_hidden(connection)
     report_all((f"task {slug!r}: {output} hides {parts}" for slug, parts in hidden.items()
                 if not tasks or slug in tasks), "info")
-    report(f"{output}: written; `registry verify --db {output}` recomputes its numbers")
+    if not quiet:
+        report(f"{output}: written; `registry verify --db {output}` recomputes its numbers")
 
 
 def release(
@@ -213,7 +217,7 @@ def release(
         "The folder to write; it must not exist."))],
     sources: Annotated[bool, typer.Option("--sources", help=(
         "Include the submitted files; refused if the manifest withholds the gold."))] = False,
-    db: Db = None,
+    db: Db = None, quiet: OnlyWarnings = False,
 ) -> None:
     """Write the results of a task as plain files for archives.
 
@@ -225,7 +229,8 @@ def release(
     from registry.releases.writing import write_release
 
     write_release(find_public_database(db), task, output, sources=sources)
-    report(f"{output}: written; `registry verify {output}` recomputes its numbers")
+    if not quiet:
+        report(f"{output}: written; `registry verify {output}` recomputes its numbers")
 
 
 def hide(

@@ -30,6 +30,16 @@ def index_now(registry):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("command", "output"), [
+    (("page", "small"), "page.html"), (("plot", "small", "scores"), "scores.svg"), (("site",), "site"),
+    (("publish",), "public.duckdb"), (("release", "small"), "release")])
+def test_quiet_commands_report_no_written_file(registry, scored, task, command, output):
+    scored(task)
+    assert output in registry(*command, "-o", output).stderr
+    assert registry(*command, "-o", f"2-{output}", "-q").stderr == ""
+    assert Path(f"2-{output}").exists()
+
+
 def test_the_feed_tells_what_the_log_knows_and_readers_may(registry, scored, task):
     """a has 5 of 6 right, e all of them; of the corrected gold a has all and e 5."""
     scored(task)
