@@ -12,7 +12,7 @@ from tests.benchmarks.figures import Figure, measure
 
 BENCHMARKS = ("command_line", "ingest", "inserts", "scoring", "statistics", "regions", "bootstrap", "permutation",
               "costs", "cluster", "ranking", "reading", "parsing", "boards", "leaderboard", "memory", "studies",
-              "growth", "serving", "peers")
+              "growth", "serving", "votes", "peers")
 
 
 def main(names):

@@ -94,8 +94,7 @@ class JointEstimates:
     @cached_property
     def model_covariance(self) -> Floats:
         """Covariance of the scores if the model is true and observations are independent, [systems, systems]."""
-        information = sum((_square(design) for design in self.designs), np.zeros((len(self.inverse),) * 2))
-        return np.asarray(self.inverse.T @ information @ self.inverse)
+        return np.sum([_sum_outer(design, self.inverse) for design in self.designs], axis=0)
 
     @property
     def warnings(self) -> Messages:
@@ -177,7 +176,7 @@ class JointEstimates:
         return [self._estimate(_Groups(groups)) for groups in kinds]
 
     def _sum_squares(self, groups: _Groups) -> Floats:
-        return np.asarray(self._inverse.T @ _square(groups.sum(self.contributions)) @ self._inverse)
+        return _sum_outer(groups.sum(self.contributions), self._inverse)
 
     def _estimate(self, groups: _Groups) -> _Variance:
         if len(groups) < 2:
@@ -257,7 +256,7 @@ class JointEstimates:
             adjust = root @ (directions * factors) @ directions.T
             adjusted = adjust @ sums[n]
             covariance += np.outer(adjusted, adjusted)
-            sole += _square(directions[:, is_sole].T @ root.T)
+            sole += root @ (directions * is_sole) @ directions.T @ root.T
             reduced = root @ (directions * (factors * shares)) @ directions.T
             scaled = adjust @ (whiten.T @ own_spread @ whiten)
             lefts.append(np.hstack([scaled, reduced]))
@@ -283,9 +282,9 @@ class JointEstimates:
         squares = []
         for n in range(len(groups)):
             rows, _ = groups.select(slice(n, n + 1))
-            blocks = [design[rows] if weights is None else sparse.diags_array(np.sqrt(weights[rows])) @ design[rows]
-                      for design in self.designs]
-            squares.append(self._inverse.T @ sum(_square(block) for block in blocks) @ self._inverse)
+            factors = sparse.diags_array(np.ones(len(rows)) if weights is None else np.sqrt(weights[rows]))
+            blocks = [sparse.csr_array(factors @ design[rows]) for design in self.designs]
+            squares.append(np.sum([_sum_outer(block, self._inverse) for block in blocks], axis=0))
         return squares
 
 
@@ -327,14 +326,14 @@ class _Groups:
         return sparse.csr_array(indicator @ rows)
 
 
-def _square(rows: sparse.csr_array | Floats) -> Floats:
-    """Return the sum of the outer products of rows, as a dense matrix."""
-    if isinstance(rows, np.ndarray):
-        return np.asarray(rows.T @ rows)
-    if rows.nnz * _DENSE > math.prod(rows.shape):
-        dense = rows.toarray()
-        return np.asarray(dense.T @ dense)
-    return np.asarray((rows.T @ rows).toarray())
+def _sum_outer(rows: sparse.csr_array, basis: Floats) -> Floats:
+    """Return the sum of the outer products of `rows @ basis`, without this product if there are many rows."""
+    if rows.shape[0] * basis.shape[1] <= _CELLS:
+        product = rows @ basis
+        return np.asarray(product.T @ product)
+    is_dense = rows.nnz * _DENSE > math.prod(rows.shape)
+    factor = rows.toarray() if is_dense else rows
+    return np.asarray(basis.T @ ((factor.T @ factor) @ basis))
 
 
 def _square_differences(matrix: Floats) -> Floats:
