@@ -94,7 +94,7 @@ class JointEstimates:
     @cached_property
     def model_covariance(self) -> Floats:
         """Covariance of the scores if the model is true and observations are independent, [systems, systems]."""
-        return np.sum([_sum_outer(design, self.inverse) for design in self.designs], axis=0)
+        return np.asarray(np.sum([_sum_outer(design, self.inverse) for design in self.designs], axis=0))
 
     @property
     def warnings(self) -> Messages:
