@@ -33,7 +33,7 @@ from registry.metric_names import (
     get_default_metric,
     make_metric_table,
 )
-from registry.metrics import BLEU, Metric
+from registry.metrics import BLEU, Mean, Metric
 from registry.metrics.texts import choose_tokenizer
 from registry.missing import MissingPolicy
 from registry.plugins import find_package
@@ -109,6 +109,9 @@ def make_task(request: EvaluationRequest) -> TemporaryTask:
     with _name_owner(GOLD):
         table, files = form.test_set()
         form.check_gold(metric)
+    if policy is MissingPolicy.WORST and isinstance(metric, Mean) and metric.worst is None and {
+            value for column in columns.values() for value in column.values if not is_missing(value)} <= {0, 1}:
+        metric = replace(metric, worst=float(metric.better == "lower"))
     copies, paths = dict.fromkeys(files, GOLD), name_files(columns, form.ending)
     for name, column in columns.items():
         with _name_owner(owners[name]):
@@ -130,7 +133,7 @@ def make_task(request: EvaluationRequest) -> TemporaryTask:
         "metric": [declared | {"options": form.metric_options() | declared.get("options", {})}],
         "significance": check_settings(settings, names, clustered=clusters_of_items is not None),
         "submit": list(list_submissions(paths)),
-    }, files, {}, copies=copies)
+    }, files, {}, copies=copies, is_import=False)
     return TemporaryTask(folder, names)
 
 

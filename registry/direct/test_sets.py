@@ -36,21 +36,22 @@ def make_task_of_test_sets(request: EvaluationRequest) -> TemporaryTask:
     files: dict[str, bytes] = {}
     copies: dict[str, str] = {}
     for number, (name, task) in enumerate(tasks.items(), 1):
-        folder = f"{number}-{re.sub(r'[^A-Za-z0-9._-]+', '_', name)[:100]}"
+        prefix = f"{number}-{re.sub(r'[^A-Za-z0-9._-]+', '_', name)[:100]}"
         for key in ("task", "submission", "metric", "significance"):
             if tables.setdefault(key, task.folder.tables[key]) != task.folder.tables[key]:
                 raise InputError(f"test set {name!r} needs other options of the metric than {next(iter(tasks))!r}; "
                                  "pass metric= with its options, or evaluate each test set")
         (table,) = task.folder.tables["test_set"]
-        paths: dict[str, Any] = {key: f"{folder}/{table[key]}" for key in ("gold", "attributes") if key in table}
+        paths: dict[str, Any] = {key: f"{prefix}/{table[key]}" for key in ("gold", "attributes") if key in table}
         if references := table.get("references"):
-            paths["references"] = [{**entry, "path": f"{folder}/{entry['path']}"} for entry in references]
+            paths["references"] = [{**entry, "path": f"{prefix}/{entry['path']}"} for entry in references]
         tables["test_set"].append(table | {"name": name} | paths)
-        tables["submit"] += [entry | {"file": f"{folder}/{entry['file']}", "test_set": name}
+        tables["submit"] += [entry | {"file": f"{prefix}/{entry['file']}", "test_set": name}
                              for entry in task.folder.tables["submit"]]
-        files |= {f"{folder}/{path}": content for path, content in task.folder.files.items()}
-        copies |= {f"{folder}/{path}": f"{owner}, test set {name!r}" for path, owner in task.folder.copies.items()}
-    return TemporaryTask(TaskFolder(tables, files, {}, copies=copies), next(iter(tasks.values())).names)
+        files |= {f"{prefix}/{path}": content for path, content in task.folder.files.items()}
+        copies |= {f"{prefix}/{path}": f"{owner}, test set {name!r}" for path, owner in task.folder.copies.items()}
+    folder = TaskFolder(tables, files, {}, copies=copies, is_import=False)
+    return TemporaryTask(folder, next(iter(tasks.values())).names)
 
 
 def describe_pooled_items(request: EvaluationRequest) -> Iterator[str]:

@@ -35,6 +35,7 @@ class TaskFolder:
         copies: For files that are copies of the user's files: the path of the user's file, by path of the copy in
             `files`.
         comments: Comment lines above a table of the manifest, by the table's name.
+        is_import: True if an importer made the task, so that errors may name options of importers.
     """
 
     tables: Mapping[str, Any]
@@ -44,6 +45,7 @@ class TaskFolder:
     advice: tuple[str, ...] = ()
     copies: Mapping[str, str] = field(default_factory=dict)
     comments: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    is_import: bool = True
 
     @contextmanager
     def write(self, folder: Path, task: str, *, dry_run: bool = False, conflict: str = CONFLICT) -> Iterator[Path]:
@@ -76,7 +78,8 @@ class TaskFolder:
         except BaseException as error:
             _remove_files(new, folder)
             if isinstance(error, InputError):
-                remedy = "; for an import set the option 'missing'" if error.category == "missing" else ""
+                remedy = "; for an import set the option 'missing'" if (
+                    error.category == "missing" and self.is_import) else ""
                 first, *further = [
                     self.translate_error(fault, folder, remedy) if isinstance(fault, InputError) else fault
                     for fault in (error, *error.others)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
@@ -84,9 +85,14 @@ def find_systems(paths: Sequence[Path], gold: Path | None, is_gold: Callable[[Pa
     named: list[NamedFile] = []
     plain: list[Path] = []
     notes: list[str] = []
+    if (gold is None or is_pattern(gold)) and (folders := _find_benchmark_folders(paths)):
+        named += [entry for entry in folders if not is_gold(entry.path)]
+        notes += ["each folder is a system, and each file in it is a test set"]
+        paths = []
+    names = _name_patterns([path for path in paths if is_pattern(path)])
     for path in paths:
         if is_pattern(path):
-            files, ambiguous = _match_pattern(path)
+            files, ambiguous = _match_pattern(path, names.get(path, ""))
             systems = [entry for entry in files if not is_gold(entry.path)]
             named += [entry for entry in systems if entry.names]
             plain += [entry.path for entry in systems if not entry.names]
@@ -143,10 +149,38 @@ def is_pattern(path: Path) -> bool:
     return bool(list_captures(str(path)) or "*" in str(path)) and not path.exists()
 
 
-def _match_pattern(pattern: Path) -> tuple[list[NamedFile], list[str]]:
+def _find_benchmark_folders(paths: Sequence[Path]) -> list[NamedFile]:
+    """Return the files of folders that are systems with a file for each test set.
+
+    The result is empty unless all paths are folders without subfolders, and some two or more names of files are in two
+    folders. The names of folders and files are those of systems and test sets.
+    """
+    if len(paths) < 2 or not all(path.is_dir() and _has_files(path) for path in paths):
+        return []
+    files = {path: _outputs(path) for path in paths}
+    counts = Counter(file.name for folder_files in files.values() for file in folder_files)
+    if sum(n > 1 for n in counts.values()) < 2:
+        return []
+    return [_name_file(file, {"system": path.resolve().name, "test_set": _bare(file)})
+            for path, folder_files in files.items() for file in folder_files]
+
+
+def _name_patterns(patterns: Sequence[Path]) -> dict[Path, str]:
+    """Name the systems of patterns that differ only outside of braces, such as `a/{benchmark}` and `b/{benchmark}`.
+
+    The result is empty if there are not several such patterns, or if one of them has the name of a system in braces.
+    """
+    captures = [assign_names(dict.fromkeys(list_captures(str(pattern)), "")) for pattern in patterns]
+    if len(patterns) < 2 or any(names.keys() != {"test_set"} for names in captures):
+        return {}
+    names = [re.sub(r"[-_.]*\{[^}]*\}[-_.]*", "", name) for name in name_systems(patterns)]
+    return dict(zip(patterns, names, strict=True)) if len({*names}) == len(names) and all(names) else {}
+
+
+def _match_pattern(pattern: Path, system: str = "") -> tuple[list[NamedFile], list[str]]:
     """Find the files that match a pattern such as `{team}/{run}.tsv`.
 
-    The pattern has the same form as in manifests.
+    The pattern has the same form as in manifests. `system` names the system if the pattern does not.
 
     Returns:
         The files, and notes about paths that can be divided into names in several ways.
@@ -162,7 +196,8 @@ def _match_pattern(pattern: Path) -> tuple[list[NamedFile], list[str]]:
                if (root / match.path).is_file()]
     if not matches:
         raise InputError("no file matches this pattern", path=pattern)
-    files = [_name_file(root / match.path, assign_names(match.captures)) for match in matches]
+    given = {"system": system} if system else {}
+    files = [_name_file(root / match.path, given | assign_names(match.captures)) for match in matches]
     divided = [match for match in matches if match.is_ambiguous]
     return files, [f"{counted(len(divided), 'path')} can be divided into names in several ways: {divided[0].path} has "
                    + ", ".join(f"{name} {value!r}" for name, value in divided[0].captures.items())] if divided else []

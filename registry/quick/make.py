@@ -129,12 +129,16 @@ def make(paths: Sequence[Path], request: Request, settings: Mapping[str, Any] = 
         files, golds = _match_test_sets(files, golds)
     else:
         golds = dict.fromkeys(dict.fromkeys(named.test_set or "test" for named in files.systems), gold)
-    trial = Trial(request.missing)
+    names_of_systems = list(dict.fromkeys(named.name for named in files.systems))
+    trial, absent = Trial(request.missing), list[str]()
     plans: dict[str, Plan] = {}
     for benchmark, path in golds.items():
         systems = [named for named in files.systems if named.test_set in ("", benchmark)]
+        absent += [f"{name} has no file of {benchmark!r}" for name in names_of_systems
+                   if name not in {named.name for named in systems}]
         try:
-            plan = _plan_test_set(path, systems, request, trial, _suggest_gold(paths, systems))
+            plan = _plan_test_set(path, systems, request, trial, _suggest_gold(paths, systems),
+                                  is_table=len(names_of_systems) == 1)
         except QuestionError as question:  # the user may mean a file that was not read
             unread = [note for note in files.notes if note.startswith("not read")]
             question.excerpt = "\n".join([question.excerpt, *unread])
@@ -142,8 +146,12 @@ def make(paths: Sequence[Path], request: Request, settings: Mapping[str, Any] = 
         prefix = f"{benchmark}-" if len(golds) > 1 else ""
         plans |= {benchmark: plan} if request.by is None else {
             f"{prefix}{value}": part for value, part in split_plan(plan, request.by, request).items()}
-    return _make_task(plans, files._replace(notes=(*note, *files.notes)), request, trial,
-                      settings, new_task=new_task)
+    task = _make_task(plans, files._replace(notes=(*note, *files.notes)), request, trial, settings, new_task=new_task)
+    if absent:
+        warning = (f"{listed(absent, _MOST_NAMES)}; add the file, because a system without a file is not on the board "
+                   "of this test set, and has no average over test sets")
+        task = replace(task, folder=replace(task.folder, notes=(*task.folder.notes, warning)))
+    return task
 
 
 def _match_test_sets(files: Files, golds: Mapping[str, Path | None]) -> tuple[Files, dict[str, Path | None]]:
@@ -261,7 +269,7 @@ def _suggest_gold(paths: Sequence[Path], systems: Sequence[NamedFile]) -> str:
 
 
 def _plan_test_set(gold: Path | None, systems: Sequence[NamedFile], request: Request, trial: Trial,
-                   gold_arguments: str) -> Plan:
+                   gold_arguments: str, *, is_table: bool) -> Plan:
     """Find out how to read the gold and the systems of one test set.
 
     Args:
@@ -270,6 +278,7 @@ def _plan_test_set(gold: Path | None, systems: Sequence[NamedFile], request: Req
         request: The options of the user.
         trial: Reads the files to find the readers that fit.
         gold_arguments: Result of `_suggest_gold`, for questions.
+        is_table: True if a single file may be a table of all systems.
     """
     row_path = request.options.get("rows")
     files = [SystemFile(named.name, Document.load(named.path)) for named in systems]
@@ -279,7 +288,7 @@ def _plan_test_set(gold: Path | None, systems: Sequence[NamedFile], request: Req
         raise InputError("--system names columns, and works only if one table has all systems; name systems' files "
                          "without --system", path=files[0].document.path)
     if gold is None:
-        if len(files) == 1 and request.kind in (None, "candidates", "labels", "scores", "texts"):
+        if len(files) == 1 and is_table and request.kind in (None, "candidates", "labels", "scores", "texts"):
             plan = plan_table(files[0].document, request)
             if plan is None:
                 raise _describe_unsupported(files[0].document, alone=True)

@@ -24,6 +24,8 @@ from registry.values import to_toml
 Kind = Literal["label", "score", "segment"]
 OPTION: dict[str, str] = {"label": "--label", "score": "--score", "segment": "--text"}
 _MOST_OPTIONS, _MOST_FILES = 12, 5  # shown in a message
+_WORST = "--metric 'Mean(worst=0)' (or another worst score)"
+_METRIC_OPTIONS = {"set its option worst": f"add {_WORST}", "(with the option worst of Mean)": _WORST}
 _SETTING = re.compile(  # a setting of a manifest in the text of an error
     r"(?:set (?:the submission's options? )?)?"
     r"""\b([a-z_]+) = ("\w+"|true|false|\{.*?\}(?=[,;]|$))""")
@@ -412,6 +414,8 @@ def suggest_options(message: str) -> str:
     'or add --missing worst or --missing drop'
     >>> suggest_options('set runs = "fixed"'), suggest_options("set alpha = 0.1 (--alpha 0.1)")
     ('use --runs fixed', 'use --alpha 0.1')
+    >>> suggest_options("add the answer, or set its option worst")
+    "add the answer, or add --metric 'Mean(worst=0)' (or another worst score)"
     """
     def replace_setting(match: re.Match[str]) -> str:
         name, value = match.groups()
@@ -421,4 +425,7 @@ def suggest_options(message: str) -> str:
     if match := re.search(r"is '([^']*)'; expected a finite number", message):
         message = message.replace("what option 'unscored' names", (
             f"{reader_option('unscored', [match[1]])} --missing drop if it has no score"))
-    return _SETTING.sub(replace_setting, name_test_options(message)).replace(" in the manifest", "")
+    message = _SETTING.sub(replace_setting, name_test_options(message)).replace(" in the manifest", "")
+    for words, options in _METRIC_OPTIONS.items():
+        message = message.replace(words, options)
+    return message

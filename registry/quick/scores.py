@@ -86,6 +86,9 @@ def plan_scores(systems: Sequence[SystemFile], request: Request, items_of: Docum
         systems, tables = runs, read_all([file.document for file in runs], request) or []
     first = tables[0]
     questions = Questions()
+    if name := next((name for name in ("worst", "low", "high") if name in request.options), None):
+        raise InputError(f"--option {name}={request.options[name]}: this is an option of the metric; write --metric "
+                         f"'Mean({name}={request.options[name]})'")
     if request.value is not None and request.value[0] != "score":
         raise _ask_for_gold_of_answers(tables, request.value, gold_arguments)
     columns = [_find_score_columns(table, request) for table in tables]
@@ -116,15 +119,18 @@ def plan_scores(systems: Sequence[SystemFile], request: Request, items_of: Docum
     whole = (read_table(items_of, request.options) if items_of is not None else None) or max(
         tables, key=lambda table: len({*table.keys(items)}))
     roles = [*([option("--item", name) for name in items] or ["--in-order"])]
-    notes = f"no gold: {counted(len(systems), 'file')} of scores; systems are compared by their mean "
+    notes = "no gold: the files have scores of items; systems are compared by their mean "
     gold = make_reader(whole, "scores", items, {}, options=request.options)
-    metrics = _make_column_metrics(columns, directions, request, first)
+    worst = [_choose_worst_score(
+        [cell for table, name in zip(tables, names, strict=True) for cell in table.cells(name)], better, request)
+        for names, better in zip(zip(*columns, strict=True), directions, strict=True)]
+    metrics = _make_column_metrics(columns, directions, worst, request, first)
     if not metrics:
         read = tuple(System(file.name, file.document, make_reader(table, "scores", items, {"score": name},
                                                                   options=request.options))
                      for file, table, (name,) in zip(systems, tables, columns, strict=True))
         roles += [option("--score", columns[0][0]), *make_layout_options(tables)]
-        return Plan(whole.document, gold, read, tuple(roles), Mean.build({"better": directions[0]}),
+        return Plan(whole.document, gold, read, tuple(roles), Mean.build({"better": directions[0], "worst": worst[0]}),
                     notes=(f"{notes}score ({directions[0]} is better)",))
     own_columns = {"score": "", "other_scores": [metric.column for metric in metrics]}
     read = tuple(System(file.name, file.document, with_options(
@@ -186,8 +192,18 @@ def _choose_directions(columns: Sequence[str], request: Request, questions: Ques
     return directions
 
 
-def _make_column_metrics(columns: Sequence[Sequence[str]], directions: Sequence[str], request: Request,
-                         table: Table) -> tuple[Mean, ...]:
+def _choose_worst_score(cells: Sequence[str], better: str, request: Request) -> float | None:
+    """Return the score of items without an answer: the worse one of 0 and 1 if all scores are 0, 1, true or false.
+
+    The result is None if such items do not count as the worst, or if there are other scores.
+    """
+    values = {cell.strip().casefold() for cell in cells} - {"", "null"}
+    is_binary = values <= {"0", "1", "0.0", "1.0", "true", "false"}
+    return float(better == "lower") if request.missing == "worst" and is_binary else None
+
+
+def _make_column_metrics(columns: Sequence[Sequence[str]], directions: Sequence[str],
+                         worst_scores: Sequence[float | None], request: Request, table: Table) -> tuple[Mean, ...]:
     """Make a metric for each column of scores, with the name of the column.
 
     The result is empty if there is only one column whose name says nothing, such as `score`, or is not the same in all
@@ -206,9 +222,10 @@ def _make_column_metrics(columns: Sequence[Sequence[str]], directions: Sequence[
         raise InputError(f"--metric {' --metric '.join(request.metrics)}: columns of scores have one metric; name one")
     mean = means[0]
     assert isinstance(mean, Mean)
-    return tuple(Mean(low=mean.low, high=mean.high, worst=mean.worst, better="lower" if better == "lower" else "higher",
+    return tuple(Mean(low=mean.low, high=mean.high, worst=worst if mean.worst is None else mean.worst,
+                      better="lower" if better == "lower" else "higher",
                       column=name if table.header else f"column{name}")
-                 for name, better in zip(names, directions, strict=True))
+                 for name, better, worst in zip(names, directions, worst_scores, strict=True))
 
 
 def _ask_about_different_columns(tables: Sequence[Table], names: Sequence[str]) -> InputError:

@@ -142,7 +142,7 @@ def task_folder(plans: Mapping[str, Plan], metrics: Sequence[Mapping[str, Any]],
          "submission": {"missing": request.missing, **({"options": common} if common else {})},
          "metric": [dict(table) for table in metrics],
          "significance": {**significance, **settings}, "submit": submits},
-        files, sources, copies=copies, comments={
+        files, sources, copies=copies, is_import=False, comments={
             "task": ("Made by `registry new`; check it before use.",),
             "test_set": (f"Read as: {read_as}", *first.notes),
             "submission": ("Items without an answer: reject the file, count them as worst, or drop them for all "

@@ -101,3 +101,11 @@ def test_long_frames_are_refused_with_the_call_that_converts_them(index):
     with pytest.raises(InputError) as error:
         package.evaluate(None, frame)
     assert "average" not in str(error.value)
+
+
+def test_missing_scores_of_0_and_1_count_as_the_worst():
+    values = {"a": [1, None, 1, 0], "b": [True, True, False, True]}
+    assert package.evaluate(None, values, missing="worst").scores == {"b": 3 / 4, "a": 2 / 4}
+    assert package.evaluate(None, values, "Mean(better=lower)", missing="worst").scores == {"a": 3 / 4, "b": 3 / 4}
+    with pytest.raises(InputError, match="no worst value"):
+        package.evaluate(None, {**values, "b": [1, 2, 3, 4]}, missing="worst")

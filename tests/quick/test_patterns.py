@@ -136,3 +136,59 @@ def test_a_folder_of_teams_with_different_files(folder):
     made = make([path / pattern], Request(gold=str(path / "gold.tsv")))
     assert made.folder.tables["submit"] == [{"file": "systems/{team}/{system}.tsv"}]
     assert sorted(made.folder.files)[1:] == ["systems/X/one.tsv", "systems/X/two.tsv", "systems/Y/three.tsv"]
+
+
+def write_scores(folder, values):
+    """Write 0/1 scores of two benchmarks for each system; return the folder."""
+    return folder({f"{system}/{benchmark}.jsonl": "".join(
+        f'{{"id": "{benchmark}{n}", "correct": {value}}}\n' for n, value in enumerate(values[system]))
+        for system in values for benchmark in ("code", "math")})
+
+
+BOOLEANS = {"v1": ["true"] * 8, "v2": ["true"] * 6 + ["false"] * 2, "v3": ["false"] * 3 + ["true"] * 5}
+SHARES = {("v1", "v1"): 1, ("v2", "v2"): 6 / 8, ("v3", "v3"): 5 / 8}
+
+
+@pytest.mark.parametrize("arguments", [
+    ["v2", "v3"], ["v2/{benchmark}.jsonl", "v3/{benchmark}.jsonl"]])
+def test_systems_are_selected_by_folders_or_patterns(arguments, folder, registry, monkeypatch):
+    monkeypatch.chdir(write_scores(folder, BOOLEANS))
+    rows = registry("quick", *arguments, "--score", "correct:higher", "--format", "json").json
+    assert {(row["test_set"], row["team"], row["system"]): row["score"] for row in rows} == {
+        (benchmark, *name): score for benchmark in ("code", "math") for name, score in SHARES.items()
+        if name[0] != "v1"}
+
+
+@pytest.mark.parametrize("systems", [["v1", "v2", "v3"], ["v2", "v3"]])
+def test_a_system_without_a_file_of_a_test_set(systems, folder, registry, monkeypatch):
+    path = write_scores(folder, {system: BOOLEANS[system] for system in systems})
+    (path / "v3/code.jsonl").unlink()
+    monkeypatch.chdir(path)
+    result = registry("quick", "{model}/{benchmark}.jsonl", "--score", "correct:higher", "--keep", "t",
+                      "--format", "json")
+    assert "warning: v3 has no file of 'code'; add the file" in result.stderr
+    assert {(row["test_set"], row["system"]) for row in result.json} == {
+        *(("math", system) for system in systems), *(("code", system) for system in systems if system != "v3")}
+    error = registry("gate", "v2", "v3", "--margin", "0.1", exit_code=3).stderr
+    assert "v3 has no score on t/code" in error
+
+
+def test_missing_scores_of_0_and_1_count_as_0(folder, registry, monkeypatch):
+    values = {**BOOLEANS, "v3": [*BOOLEANS["v3"][:-1], "null"]}
+    monkeypatch.chdir(write_scores(folder, values))
+    options = ("{model}/{benchmark}.jsonl", "--score", "correct:higher", "--format", "json")
+    error = registry("quick", *options, exit_code=3).stderr
+    assert "add --missing worst --metric 'Mean(worst=0)'" in error
+    for more in ([], ["--metric", "Mean(worst=0)"]):
+        rows = registry("quick", *options, "--missing", "worst", *more).json
+        assert {row["score"] for row in rows if row["system"] == "v3"} == {4 / 8}
+    assert "write --metric 'Mean(worst=0)'" in registry(
+        "quick", *options, "--missing", "worst", "--option", "worst=0", exit_code=3).stderr
+
+
+def test_missing_scores_of_another_range_need_a_worst_score(folder, registry, monkeypatch):
+    monkeypatch.chdir(write_scores(folder, {"a": ["2", "7", "null"], "b": ["1", "2", "3"]}))
+    error = registry("quick", "{model}/{benchmark}.jsonl", "--score", "correct:higher", "--missing", "worst",
+                     exit_code=3).stderr
+    assert "or add --metric 'Mean(worst=0)' (or another worst score)" in error
+    assert "import" not in error
