@@ -773,6 +773,13 @@ def _missing_combinations(systems: int, levels: list[str]) -> str:
             "combination is needed once")
 
 
+def _unconnected_ratings(groups: list[list[str]], effects: list[str]) -> Text:
+    levels = " and ".join(f"{effect}s" for effect in effects)
+    return (f"the ratings do not separate the differences of {len(groups)} groups of systems from those of their "
+            f"{levels} ({listed([listed(names, _NAMED) for names in groups], _NAMED, '; ')})",
+            f"let annotators rate systems of different groups on the same items, or omit the effects of {levels}")
+
+
 _add("single-runs", "error", _single_runs, systems=2, of_systems=6)
 _add("few-runs", "error", _few_runs, systems=1, least=5)
 _add("crossed-runs", "error",
@@ -784,6 +791,8 @@ _add("different-factors", "error",
 _add("single-level", "error", _single_level, systems=1, level="prompt")
 _add("different-levels", "error", _different_levels, level="seed")
 _add("missing-combinations", "error", _missing_combinations, systems=1, levels=["prompt", "seed"])
+_add("unconnected-ratings", "error", _unconnected_ratings, groups=[["large", "small"], ["human"]],
+     effects=["item", "annotator"])
 _add("studentized-needs-quotient", "error",
      "a studentized test needs a score that is a quotient of sums, such as F1 or accuracy")
 _add("studentized-random-runs", "error",

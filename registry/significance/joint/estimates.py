@@ -72,6 +72,8 @@ class JointEstimates:
         groups: For each kind of group, such as `voter`, the group of every observation, [observations]; at most two
             kinds, which may be crossed. Without any, each observation is a group.
         weights: Variance of the contributions under the model, relative to the information, [observations]; None: 1.
+        others: Derivatives of estimates of further parameters, such as severities of annotators, by the sums of
+            contributions, [parameters, further parameters]. CR2 then also corrects the bias from their estimation.
     """
 
     scores: Floats
@@ -80,6 +82,7 @@ class JointEstimates:
     designs: tuple[sparse.csr_array, ...]
     groups: Mapping[str, Ints] = field(default_factory=dict)
     weights: Floats | None = None
+    others: Floats | None = None
 
     @cached_property
     def are_defined(self) -> Flags:
@@ -163,6 +166,11 @@ class JointEstimates:
         return np.append(self.inverse, np.zeros((len(self.inverse), 1)), axis=1)
 
     @cached_property
+    def _directions(self) -> Floats:
+        """The inverse for scores, the constant score 0, and further parameters."""
+        return self._inverse if self.others is None else np.append(self._inverse, self.others, axis=1)
+
+    @cached_property
     def _shared(self) -> Floats:
         """Covariance by intersections of two kinds of groups, [systems + 1, systems + 1]; 0 for one kind."""
         if len(self.groups) < 2:
@@ -237,17 +245,18 @@ class JointEstimates:
         Coordinates are chosen in which the covariance under the model is the identity. Then the information N_g of the
         groups adds up to the identity, and the sum of group g is multiplied by A_g = (1 - N_g)^(-1/2).
         """
-        # X'(1 - X C X')^(-1/2) = (1 - X'X C)^(-1/2) X', so single residuals are not needed. Parameters that are not
-        # scores are projected out; their own leverage is neglected.
+        # X'(1 - X C X')^(-1/2) = (1 - X'X C)^(-1/2) X', so single residuals are not needed. Parameters that are neither
+        # scores nor in `others` are projected out; their own leverage is neglected.
+        n_scores = self._inverse.shape[1]
         information = self._square_designs(groups, None)
         values, vectors = np.linalg.eigh(np.sum(information, axis=0))
         is_kept = values > _ROUNDING * values.max(initial=0)
-        root = vectors[:, is_kept] * np.sqrt(values[is_kept])
+        root = vectors[:n_scores, is_kept] * np.sqrt(values[is_kept])
         whiten = vectors[:, is_kept] / np.sqrt(values[is_kept])
-        sums = groups.sum(self.contributions) @ self._inverse @ whiten
+        sums = groups.sum(self.contributions) @ self._directions @ whiten
         spread = information if self.weights is None else self._square_designs(groups, self.weights)
         total = whiten.T @ np.sum(spread, axis=0) @ whiten
-        covariance, sole, trace, squares = np.zeros((4, *information[0].shape))
+        covariance, sole, trace, squares = np.zeros((4, n_scores, n_scores))
         lefts, rights = [], []
         for n, (matrix, own_spread) in enumerate(zip(information, spread, strict=True)):
             shares, directions = np.linalg.eigh(whiten.T @ matrix @ whiten)
@@ -273,7 +282,7 @@ class JointEstimates:
         return _Variance(covariance, _square_differences(covariance), np.where(is_sole, np.nan, degrees))
 
     def _square_designs(self, groups: _Groups, weights: Floats | None) -> list[Floats]:
-        """Return the information of each group about the scores, scaled as a covariance of the scores.
+        """Return the information of each group about scores and `others`, scaled as a covariance of these.
 
         Args:
             groups: The groups.
@@ -284,7 +293,7 @@ class JointEstimates:
             rows, _ = groups.select(slice(n, n + 1))
             factors = sparse.diags_array(np.ones(len(rows)) if weights is None else np.sqrt(weights[rows]))
             blocks = [sparse.csr_array(factors @ design[rows]) for design in self.designs]
-            squares.append(np.sum([_sum_outer(block, self._inverse) for block in blocks], axis=0))
+            squares.append(np.sum([_sum_outer(block, self._directions) for block in blocks], axis=0))
         return squares
 
 

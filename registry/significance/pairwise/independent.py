@@ -191,7 +191,7 @@ def correlation(x: Floats, y: Floats) -> float:
 
     The result is nan if the scores of a system are constant. This is r12 of Yeh 2000, section 2.1.
     """
-    x, y = (_deviations(scores, scores) for scores in (x, y))
+    x, y = (compute_deviations(scores, scores) for scores in (x, y))
     spread = math.sqrt(float(x @ x) * float(y @ y))
     return float(x @ y) / spread if spread else math.nan
 
@@ -203,13 +203,13 @@ def compute_error_ratio(x: Floats, y: Floats) -> float:
     independent, divided by the standard error of a paired test (Yeh 2000, section 2.1, equation 2). It is infinite if
     the difference is constant.
     """
-    difference = _deviations(x - y, np.concatenate([x, y]))
+    difference = compute_deviations(x - y, np.concatenate([x, y]))
     paired, independent = float(difference @ difference), sum(_square_sums(x, y))
     return math.sqrt(independent / paired) if paired else math.inf
 
 
-def _deviations(values: Floats, scores: Floats) -> Floats:
-    # values that differ only by the rounding errors of the scores are equal
+def compute_deviations(values: Floats, scores: Floats) -> Floats:
+    """Subtract the mean of values; if they differ only by rounding errors of the scores, all deviations are 0."""
     if np.ptp(values) <= ROUNDING * np.abs(scores).max():
         return np.zeros_like(values)
     return np.asarray(values - values.mean())
@@ -278,7 +278,7 @@ class TwoSampleT(IndependentTest):
         The estimate of the common variance is then too small.
         """
         if self.pooled:
-            yield from find_uneven_samples(pairs, lambda x, y: (_estimate_pooled(x, y)[0], _estimate_unpooled(x, y)[0]))
+            yield from find_uneven_samples(pairs, lambda x, y: (estimate_pooled(x, y)[0], estimate_unpooled(x, y)[0]))
 
     def compare_samples(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:
         """Compute the p-value of the t-test of two independent samples.
@@ -289,23 +289,31 @@ class TwoSampleT(IndependentTest):
             b: Scores of the second system.
             alternative: Alternative hypothesis.
         """
-        squared, degrees = (_estimate_pooled if self.pooled else _estimate_unpooled)(a, b)
+        squared, degrees = (estimate_pooled if self.pooled else estimate_unpooled)(a, b)
         if not squared:
             return Tail(math.nan, "asymptotic", messages=Messages.make("constant-scores"))
         t = float(o.matrix.difference(a.mean(), b.mean())) / math.sqrt(squared)
         return Tail(log_t_p(t, degrees, alternative), "asymptotic", statistic=abs(t), favours=t)
 
 
-def _estimate_pooled(a: Floats, b: Floats) -> tuple[float, float]:
-    # squared standard error of the difference of means and its degrees of freedom, with a common variance (Student)
+def estimate_pooled(a: Floats, b: Floats) -> tuple[float, float]:
+    """Estimate the error of a difference of means with a common variance (Student).
+
+    Returns:
+        Squared standard error and degrees of freedom; zeros if a sample has fewer than two values.
+    """
     n, m = len(a), len(b)
     if min(n, m) < 2:
         return 0.0, 0
     return sum(_square_sums(a, b)) / (n + m - 2) * (1 / n + 1 / m), n + m - 2
 
 
-def _estimate_unpooled(a: Floats, b: Floats) -> tuple[float, float]:
-    # squared standard error of the difference of means and its degrees of freedom, with two variances (Welch 1947)
+def estimate_unpooled(a: Floats, b: Floats) -> tuple[float, float]:
+    """Estimate the error of a difference of means with two variances (Welch 1947).
+
+    Returns:
+        Squared standard error and degrees of freedom; zeros if a sample has fewer than two values.
+    """
     if min(len(a), len(b)) < 2:
         return 0.0, 0
     shares = [squares / (len(x) - 1) / len(x) for x, squares in zip((a, b), _square_sums(a, b), strict=True)]
@@ -314,7 +322,7 @@ def _estimate_unpooled(a: Floats, b: Floats) -> tuple[float, float]:
 
 
 def _square_sums(*samples: Floats) -> list[float]:
-    return [float(deviations @ deviations) for deviations in (_deviations(scores, scores) for scores in samples)]
+    return [float(deviations @ deviations) for deviations in (compute_deviations(scores, scores) for scores in samples)]
 
 
 class _Proportions(IndependentTest):
