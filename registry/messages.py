@@ -555,6 +555,9 @@ _add("mixed-scales", "warning",
      percent="birch", fraction="aspen")
 _add("extra-classes", "warning", _extra_classes, system="aspen", classes=1, metric="macro-F1")
 _add("few-judged-items", "warning", _few_judged_items, items=12, least=20)
+_add("few-judged-systems", "warning",
+     "agreement of metrics with people is measured on only {systems} systems (at least {least} are recommended), and "
+     "another system may reverse the order of the metrics", remedy="add systems", systems=3, least=5)
 _add("few-groups", "warning", _few_groups, groups=4, kind="voter", least=6)
 _add("weak-links", "warning",
      "differences between {groups} groups of systems depend on fewer than {least} wins in one direction",

@@ -247,9 +247,26 @@ def _make_facets_table(result: StudyResult) -> Table:
                  tuple(result.finding.reading), (*place, *rows[0]), result.signature)
 
 
+def _make_metrics_table(result: StudyResult) -> Table:
+    """Return the agreement of metrics with people; the title is the answer, and people see no column twice."""
+    rows, (answer, *explanation) = result.finding.tables["metrics"], result.finding.reading
+    measure = result.study.measure.replace("-", "_")  # type: ignore[attr-defined]
+    others = [key for key in list(rows[0])[8:] if key != measure]
+    columns = [Column("metric", "metric", is_name=True), _right("rank", "rank"), _right("rank_low", "from"),
+               _right("rank_high", "to"), Column("group", "group"),
+               _right("agreement", measure.replace("_", " "), _format_number),
+               _right("behind_best", "behind best", _format_number), _right("p_best", "adjusted p", _format_p_value),
+               *(replace(_right(key, key.replace("_", " "), _format_number), optional=n)
+                 for n, key in enumerate(others, 1))]
+    place = {"task": result.task, "subject": result.subject}
+    return Table([place | row for row in rows], columns, f"{result.subject}: {answer}", tuple(explanation),
+                 (*place, *rows[0]), result.signature)
+
+
 # Functions for tables with a special format, by the names of the study and the table.
 TABLES: dict[tuple[str, str], Callable[[StudyResult], Table]] = {
     ("gate", "criteria"): _make_gate_table, ("facets", "facets"): _make_facets_table,
+    ("metrics", "metrics"): _make_metrics_table,
     ("effects", "effects"): _make_effects_table, ("best", "systems"): _make_best_table,
     ("ranking", "pairs"): pairs_table, ("ranking", "tests"): tests_table, ("ranking", "curves"): curves_table,
     ("ranking", "variation"): variation_table}

@@ -10,6 +10,7 @@ n-best lists     ranking
 facets           facets
 dependence       dependence (correlation, dependence, variance)
 judges           judge
+metrics          metrics
 a new version    gate
 test sets        power; several test sets: suites (suite, macro-average, replicability)
 simulated files  synthesize: not stored as studies
@@ -58,6 +59,7 @@ STUDIES = {
     "dependence": StudyEntry("dependence", "Dependence", "Say what documents do to tests of single items."),
     "variance": StudyEntry("dependence", "Variance", "Say what items, runs and prompts add to errors."),
     "judge": StudyEntry("judge", "Judge", "Say how far a judge agrees with people."),
+    "metrics": StudyEntry("metrics", "Metrics", "Say which metric agrees best with people."),
     "power": StudyEntry("power", "Power", "Say which differences a test set finds."),
     "replicability": StudyEntry(
         "suites", "Replicability", "Say on how many test sets each system beats another."),

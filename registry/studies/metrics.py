@@ -1,0 +1,336 @@
+"""Metrics judged by people: which metric agrees best with human scores of the same outputs?
+
+One metric of a test set has people's scores, and the other metrics are compared with it, on the outputs that people
+scored. Tests of two metrics swap whole items or clusters (`significance/metric_agreement.py`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import ClassVar
+
+import numpy as np
+from sqlalchemy import Connection
+
+from registry.arrays import Floats, Ints
+from registry.errors import InputError, UnknownNameError, counted, listed
+from registry.evaluation.comparing.board_keys import BoardKey
+from registry.evaluation.comparing.board_statistics import Board
+from registry.evaluation.comparing.settings import Request
+from registry.messages import Message
+from registry.significance.matrix import StatisticMatrix
+from registry.significance.metric_agreement import (
+    MEASURES,
+    HumanScores,
+    Measure,
+    MetricComparison,
+    TieCalibratedAccuracy,
+    compare_metrics,
+)
+from registry.significance.multiple import CORRECTIONS, adjust, count_required_draws
+from registry.significance.ranks import assign_letters, find_groups, rank
+from registry.store import catalog
+from registry.store.catalog import TaskRow
+from registry.studies.study import BoardStudy, BoardSubject, Case, Choice, Finding, Parts, Row, choose_keys, option
+
+_SHOWN = ("spa", "accuracy", "acc-eq-by-item", "kendall-by-item", "pearson", "pearson-of-means")  # of every metric
+_LEAST_SYSTEMS = 5  # with fewer, another system may reverse the order of metrics
+_MOST_PAIRS = 2**26  # pairs of outputs of a tie-calibrated accuracy: 3 GB
+_MOST_NAMED = 5
+
+
+class Metrics(BoardStudy):
+    """Agreement of metrics with people's scores of the same systems and items.
+
+    `--human` names the metric that has people's scores. The table `metrics` has one row per other metric: its agreement
+    by the measure of `--measure`, the difference from the best metric with an adjusted p-value, the ranks that the
+    tests do not rule out, and other measures. Metrics that share a letter of `group` do not differ significantly. The
+    table `pairs` has the tests of all pairs of metrics. A test swaps the standardised scores of two metrics in random
+    items, or in clusters if the test set has them. Only outputs that people scored count, and systems that all metrics
+    scored. If another test set of the task has people's scores, `--human` names it, too (`scores/human`); the metrics
+    of both test sets are compared, for items and systems of the same names.
+
+    Measures of systems: `spa` (soft pairwise accuracy), `accuracy` (pairwise accuracy), `pearson-of-means`,
+    `spearman-of-means`, `kendall-of-means`. Measures of single outputs: `acc-eq` (accuracy with tie calibration),
+    `pearson`, `spearman` and `kendall` of all outputs, or with `-by-item` or `-by-system` the average over items or
+    systems.
+    """
+
+    name: ClassVar[str] = "metrics"
+    title: ClassVar[str] = "Which metric agrees best with people?"
+    citation: ClassVar[str] = ("Deutsch, Dror and Roth 2021; measure=spa: Thompson et al. 2024; measure=accuracy: "
+                               "Kocmi et al. 2021; measure=acc-eq-by-item: Deutsch, Foster and Freitag 2023")
+    choice: ClassVar = ("test_set", "track", "facet")
+    settings: ClassVar = ("unit", "alpha", "resamples", "seed")
+    default_settings = MappingProxyType({"resamples": 9999})
+    every_metric: ClassVar[bool] = True
+    allows_unequal_items: ClassVar[bool] = True
+    supports_responses: ClassVar[bool] = False
+    human: str = option("", "The metric that has people's scores; if another test set has it, TEST_SET/METRIC.",
+                        metavar="METRIC")
+    measure: str = option("spa", "The measure of agreement that decides the order and is tested.", metavar="NAME")
+    metrics: tuple[str, ...] = option((), "Compare only this metric; can be repeated. Default: all metrics.",
+                                      name="metric", metavar="METRIC")
+    single_scores: bool = option(False, "Swap single scores instead of whole items or clusters, to reproduce published "
+                                 "results (PERM-BOTH). P-values are too small if some items are easier than others.")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.measure not in MEASURES:
+            raise UnknownNameError("measure", self.measure, MEASURES)
+
+    def find_subjects(self, connection: Connection, task: TaskRow, request: Request,
+                      choice: Choice) -> Iterator[BoardSubject]:
+        """Yield the boards of all metrics on the same items and systems together; that of people's scores is first.
+
+        Raises:
+            UnknownNameError: The task has no metric of a name.
+            InputError: No metric has people's scores, or there is no other metric.
+        """
+        keys = choose_keys(connection, task, request, replace(choice, test_set=None))
+        test_sets = list(dict.fromkeys(key.test_set.name for key in keys))
+        if choice.test_set is not None and choice.test_set not in test_sets:
+            raise UnknownNameError(f"test set of {task.slug}", choice.test_set, test_sets)
+        people_set, _, human = self.human.rpartition("/")
+        names = list(dict.fromkeys(key.metric.alias for key in keys))
+        if keys and not self.human:
+            raise InputError(f"name the metric that has people's scores, such as --human {names[0]}; the metrics of "
+                             f"{task.slug} are {listed(names, _MOST_NAMED)}")
+        for name in (human, *self.metrics):
+            if keys and name not in names:
+                raise UnknownNameError(f"metric of {task.slug}", name, names)
+        if people_set and people_set not in test_sets:
+            raise UnknownNameError(f"test set of {task.slug}", people_set, test_sets)
+        people = {(people_set or key.test_set.name, key.track, key.facet): key for key in keys
+                  if key.metric.alias == human and key.test_set.name == (people_set or key.test_set.name)}
+        places = dict.fromkeys((key.test_set.name, key.track, key.facet) for key in keys)
+        for test_set, track, facet in places:
+            board = people.get((people_set or test_set, track, facet))
+            is_selected = choice.test_set in (None, test_set) and (test_set != people_set or len(test_sets) == 1)
+            if board is not None and is_selected:
+                others = [key for key in keys if key.test_set.name in (test_set, people_set)
+                          and (key.track, key.facet) == (track, facet) and key is not board]
+                yield self._make_subject(board, others, request)
+
+    def _make_subject(self, people: BoardKey, others: Sequence[BoardKey], request: Request) -> MetricsSubject:
+        """Return the boards of people's scores and of the other metrics, with the systems that all of them have."""
+        boards = [people, *(key for key in others if key.metric.alias in self.metrics
+                            or not (self.metrics or key.metric.family == "pair"))]
+        if refused := [key for key in boards if key.metric.family == "pair"]:
+            raise InputError(f"{refused[0].name}: a correlation has no score of a single item; name another metric")
+        if len(boards) < 2:
+            raise InputError(f"{people.task.slug} has no metric to compare with {self.human}; add one to the manifest")
+        systems = [{(member.team, member.system) for member in key.members} for key in boards]
+        shared = set.intersection(*systems)
+        return MetricsSubject(self, tuple(
+            replace(key, family=None, members=[m for m in key.members if (m.team, m.system) in shared])
+            for key in boards), {}, request, tuple(sorted(system for _, system in set.union(*systems) - shared)))
+
+    def run(self, case: MetricsCase) -> Finding:
+        measure, alpha = MEASURES[self.measure], case.request.significance.alpha
+        data = _align(case)
+        _check(data, measure)
+        comparison = compare_metrics(HumanScores(data.human), data.metrics, measure, case.settings, data.units,
+                                     swap_single_scores=self.single_scores)
+        correction = CORRECTIONS[case.request.significance.correction]
+        correction = correction if correction.function else CORRECTIONS["holm"]
+        adjusted = adjust(comparison.p_values, correction.name)
+        rows = _make_rows(data, comparison, measure, adjusted, alpha)
+        pairs = [_make_pair_row(data, comparison, n, adjusted) for n in range(len(comparison.pairs))]
+        return Finding({"metrics": rows, "pairs": pairs}, [
+            _answer(self.human, measure, rows, alpha), *_explain(self, case, data, comparison, correction.title)],
+            list(_warn(data, comparison, case, correction.name)))
+
+
+@dataclass(frozen=True, eq=False)
+class MetricsSubject(BoardSubject):
+    """The boards of several metrics on the same items and systems, before they are loaded.
+
+    Attributes:
+        lacking: Systems that a metric did not score.
+    """
+
+    lacking: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """Name of the test set, track and facet, or of two test sets."""
+        item_sets = dict.fromkeys(key.item_set for key in self.keys)
+        return f"{self.keys[0].task.slug}/{' and '.join(item_sets)}"
+
+    def load(self, connection: Connection, parts: Parts) -> MetricsCase | None:
+        """Load the boards with their statistics and the names of their items.
+
+        Raises:
+            InputError: No item has people's scores.
+        """
+        case = super().load(connection, parts)
+        if case is None:
+            return None
+        if case.boards[0].key is not self.keys[0]:
+            raise InputError(f"{self.keys[0].name}: no item has scores by people")
+        items = []
+        for board in case.boards:
+            names = catalog.item_keys(connection, board.key.gold.gold_revision_id)
+            items.append([names[n] for n in board.items.tolist()])
+        return MetricsCase(case.boards, self, parts, items)
+
+
+@dataclass(frozen=True, eq=False)
+class MetricsCase(Case):
+    """Boards of metrics, the first one with people's scores, and the names of the items of each board."""
+
+    subject: MetricsSubject
+    items: list[list[str]]
+
+
+@dataclass(frozen=True, eq=False)
+class _MetricScores:
+    """Scores of single outputs by people and by metrics, for the items that all metrics scored.
+
+    Attributes:
+        names: Names of the metrics.
+        human: People's scores, [items, systems]; higher is better; nan if people or a metric did not score an output.
+        metrics: Scores of the metrics, [metrics, items, systems]; higher is better.
+        units: Cluster of each item, [items]; None: items are independent.
+        n_outputs: Number of outputs that people scored, including those that a metric did not score.
+        not_means: Metrics whose score on the board is not the mean of the items' scores.
+    """
+
+    names: list[str]
+    human: Floats
+    metrics: Floats
+    units: Ints | None
+    n_outputs: int
+    not_means: list[str]
+
+
+def _align(case: MetricsCase) -> _MetricScores:
+    """Arrange the scores of all boards by the same items and systems."""
+    people, *others = case.boards
+    shared = set.intersection(*map(set, case.items))
+    if not shared:
+        raise InputError(f"{people.key.name}: no item has scores by all metrics; items of two test sets need the same "
+                         "names")
+    places = [{item: n for n, item in enumerate(items)} for items in case.items]
+    rows = [np.array([place[item] for item in case.items[0] if item in shared]) for place in places]
+    systems = [(member.team, member.system) for member in people.members]
+    scores = np.stack([_score_outputs(board, systems)[chosen] for board, chosen in zip(case.boards, rows, strict=True)])
+    units = people.matrix.units
+    return _MetricScores([board.key.metric.alias for board in others],
+                         np.where(np.isnan(scores).any(axis=0), np.nan, scores[0]), np.nan_to_num(scores[1:]),
+                         None if units is None else np.unique(units[rows[0]], return_inverse=True)[1],
+                         int(np.count_nonzero(~np.isnan(scores[0]))),
+                         [board.key.metric.alias for board in others if not board.matrix.is_mean])
+
+
+def _score_outputs(board: Board, systems: Sequence[tuple[str, str]]) -> Floats:
+    """Return the scores of single outputs, [items, systems]; higher is better, and nan if there is no score."""
+    matrix = board.matrix
+    if not isinstance(matrix, StatisticMatrix) or matrix.judged is not None:
+        raise InputError(f"{board.key.name}: this metric has no score of a single item; name another metric")
+    members = [(member.team, member.system) for member in board.members]
+    scores = replace(matrix, units=None, strata=None).unit_scores()
+    if matrix.unequal:  # an item that a system lacks has no statistics
+        scores[~np.concatenate([block.any(axis=2) for block in matrix.by_block()])] = np.nan
+    return np.asarray(scores[:, [members.index(system) for system in systems]] * (-1 if matrix.lower_is_better else 1))
+
+
+def _check(data: _MetricScores, measure: Measure) -> None:
+    if not (~np.isnan(data.human)).any():
+        raise InputError("people and all metrics scored no output together; leave out metrics by --metric")
+    if isinstance(measure, TieCalibratedAccuracy) and measure.grouping != "item":
+        counts = (~np.isnan(data.human)).sum(axis=0)
+        n_pairs = math.comb(int(counts.sum()), 2) if measure.grouping == "none" else sum(
+            math.comb(n, 2) for n in counts.tolist())
+        if n_pairs > _MOST_PAIRS:
+            raise InputError(f"--measure {measure.name} compares {n_pairs:,} pairs of outputs, which need too much "
+                             "memory; use --measure acc-eq-by-item")
+
+
+def _make_rows(data: _MetricScores, comparison: MetricComparison, measure: Measure, adjusted: Floats,
+               alpha: float) -> list[Row]:
+    """Return the table of metrics, the best one first."""
+    human, agreement = HumanScores(data.human), comparison.agreement
+    wins = np.zeros((len(agreement), len(agreement)), dtype=bool)
+    p_values = np.full(wins.shape, np.nan)
+    for (a, b), difference, p in zip(comparison.pairs, comparison.differences, adjusted, strict=True):
+        p_values[a, b] = p_values[b, a] = p
+        wins[(a, b) if difference > 0 else (b, a)] = p <= alpha
+    ranks = rank(agreement, wins)
+    differ = (wins | wins.T)[np.ix_(ranks.order, ranks.order)]
+    letters = assign_letters(find_groups(differ), len(agreement))
+    best = ranks.order[0]
+    rows = []
+    for place, n in enumerate(ranks.order.tolist()):
+        others = {name.replace("-", "_"): MEASURES[name].compute(human, data.metrics[n])
+                  for name in _SHOWN if name != measure.name}
+        rows.append({"metric": data.names[n], "rank": int(ranks.rank[n]), "rank_low": int(ranks.low[n]),
+                     "rank_high": int(ranks.high[n]), "group": letters[place], "agreement": float(agreement[n]),
+                     "behind_best": float(agreement[best] - agreement[n]), "p_best": float(p_values[best, n]),
+                     measure.name.replace("-", "_"): float(agreement[n]), **others})
+    columns = [name.replace("-", "_") for name in dict.fromkeys((*_SHOWN, measure.name))]
+    leading = list(rows[0])[:8]
+    return [{key: row[key] for key in (*leading, *columns)} for row in rows]
+
+
+def _make_pair_row(data: _MetricScores, comparison: MetricComparison, n: int, adjusted: Floats) -> Row:
+    (a, b), difference = comparison.pairs[n], float(comparison.differences[n])
+    if difference < 0:
+        a, b, difference = b, a, -difference
+    return {"metric_a": data.names[a], "metric_b": data.names[b], "difference": difference,
+            "p_value": float(comparison.p_values[n]), "p_adjusted": float(adjusted[n])}
+
+
+def _answer(human: str, measure: Measure, rows: Sequence[Row], alpha: float) -> str:
+    """Return the sentence that answers the question of the study."""
+    best, others = rows[0], rows[1:]
+    if math.isnan(best["agreement"]):
+        return f"No metric can be compared with {human}: the {measure.title} is undefined."
+    text = f"{best['metric']} agrees best with {human} ({measure.title} {best['agreement']:.4f})"
+    if not others:
+        return f"{text}; there is no other metric."
+    better = [row["metric"] for row in others if row["p_best"] <= alpha]
+    unclear = [row["metric"] for row in others if not row["p_best"] <= alpha]
+    if not unclear:
+        return f"{text}, significantly better than {'all others' if len(others) > 1 else better[0]}."
+    shown = f"significantly better than {listed(better, _MOST_NAMED)}, but " if better else "but "
+    return f"{text}, {shown}not significantly better than {listed(unclear, _MOST_NAMED)}."
+
+
+def _explain(study: Metrics, case: MetricsCase, data: _MetricScores, comparison: MetricComparison,
+             correction: str) -> Iterator[str]:
+    n_items, n_systems = data.human.shape
+    n_judged = int(np.count_nonzero(~np.isnan(data.human)))
+    yield (f"{study.human} has scores of {n_judged:,} of {n_items * n_systems:,} outputs: {counted(n_items, 'item')}, "
+           f"{counted(n_systems, 'system')}.{' Only these outputs count.' * (n_judged < n_items * n_systems)}")
+    if data.n_outputs > n_judged:
+        yield (f"People scored {counted(data.n_outputs - n_judged, 'more output')}. They do not count, because a "
+               "metric has no score of them.")
+    if case.subject.lacking:
+        yield f"Systems without scores by all metrics are left out: {listed(case.subject.lacking, _MOST_NAMED)}."
+    if data.not_means:
+        yield (f"The score of a system by {listed(data.not_means, _MOST_NAMED)} is the mean of its items' scores here, "
+               "which is not the score on the board.")
+    if comparison.pairs:
+        units = "items" if data.units is None else "clusters"
+        swapped = "single scores" if study.single_scores else units
+        draws = "all permutations" if comparison.is_exact else f"{case.settings.resamples:,} permutations"
+        yield (f"P-values are two-sided, from {draws} that swap the standardised scores of two metrics in random "
+               f"{swapped}, with {correction} over {counted(len(comparison.pairs), 'pair')}. They generalise to other "
+               f"{units}, but not to other systems or other annotators.")
+
+
+def _warn(data: _MetricScores, comparison: MetricComparison, case: MetricsCase, correction: str) -> Iterator[Message]:
+    n_systems, alpha = data.human.shape[1], case.request.significance.alpha
+    if n_systems < _LEAST_SYSTEMS:
+        yield Message("few-judged-systems", {"systems": n_systems, "least": _LEAST_SYSTEMS})
+    n_pairs = len(comparison.pairs)
+    if n_pairs and not comparison.is_exact:
+        needed = count_required_draws(np.full(n_pairs, np.nan), correction, alpha)
+        if needed > case.settings.resamples:
+            yield Message("too-few-resamples", {"simulated": n_pairs, "differences": n_pairs,
+                                                "resamples": case.settings.resamples, "needed": needed})
