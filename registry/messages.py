@@ -722,8 +722,8 @@ def _error_free(scores: int, units: int, unit: str, percent: float, confidence: 
 
 
 def _contrary(pairs: int) -> str:
-    return (f"in {counted(pairs, 'pair')}, the interval and the uncorrected p-value disagree on a difference of 0; the "
-            "p-value decides")
+    return (f"in {counted(pairs, 'pair')}, the confidence interval and the uncorrected p-value lead to opposite "
+            "conclusions, because they use different methods; the p-value decides")
 
 
 def _outside_range(score: float, low: float | None, high: float | None) -> Text:

@@ -165,36 +165,28 @@ class IntervalMethod(NamedTuple):
     """Method of confidence intervals.
 
     Attributes:
-        words: The method in words.
-        plural: The intervals in words, in the plural, for papers.
+        plural: The intervals in words, in the plural.
         citation: Sources of the method; empty if it has none.
     """
 
-    words: str
     plural: str
     citation: str = ""
 
 
 INTERVAL_METHODS = {
-    "wilson": IntervalMethod("Wilson score interval", "Wilson score intervals", "Wilson 1927"),
-    "share": IntervalMethod("Wilson score interval with the effective sample size",
-                            "Wilson score intervals with the effective sample size",
+    "wilson": IntervalMethod("Wilson score intervals", "Wilson 1927"),
+    "share": IntervalMethod("Wilson score intervals with the effective sample size",
                             "Wilson 1927; Korn and Graubard 1998"),
-    "proportional": IntervalMethod("score interval with a variance proportional to the score",
-                                   "score intervals with a variance proportional to the score"),
-    "student": IntervalMethod("Student's t with the standard errors", "Student's t intervals", "Student 1908"),
-    "fisher": IntervalMethod("Student's t for Fisher's z", "Student's t intervals for Fisher's z", "Fisher 1921"),
-    "bonett-price": IntervalMethod("Bonett-Price interval", "Bonett-Price intervals", "Bonett and Price 2012"),
-    "mover": IntervalMethod("interval from both score intervals and their correlation (MOVER)",
-                            "MOVER intervals, computed from the intervals and the correlation of both scores",
+    "proportional": IntervalMethod("score intervals with a variance proportional to the score"),
+    "student": IntervalMethod("Student's t intervals", "Student 1908"),
+    "fisher": IntervalMethod("Student's t intervals for Fisher's z", "Fisher 1921"),
+    "bonett-price": IntervalMethod("Bonett-Price intervals", "Bonett and Price 2012"),
+    "mover": IntervalMethod("MOVER intervals, computed from the intervals and the correlation of both scores",
                             "Newcombe 1998; Zou and Donner 2008"),
-    "judged": IntervalMethod("Student's t with the standard errors", "prediction-powered t intervals",
-                             "Angelopoulos et al. 2023"),
-    "crossed": IntervalMethod("Student's t with the variances of items and runs",
-                              "Student's t intervals with the variances of items and runs", "Banerjee 1961"),
-    "percentiles": IntervalMethod("percentiles of {resamples:,} resamples",
-                                  "percentiles of {resamples:,} bootstrap resamples", "Efron and Tibshirani 1993"),
-    "test": IntervalMethod("interval of the test {test}", "obtained from the same test"),
+    "judged": IntervalMethod("prediction-powered t intervals", "Angelopoulos et al. 2023"),
+    "crossed": IntervalMethod("Student's t intervals with the variances of items and runs", "Banerjee 1961"),
+    "percentiles": IntervalMethod("percentiles of {resamples:,} bootstrap resamples", "Efron and Tibshirani 1993"),
+    "test": IntervalMethod("obtained from the same test"),
 }
 
 
@@ -211,28 +203,21 @@ class Intervals(NamedTuple):
     difference_methods: tuple[IntervalMethod, ...] = ()
     messages: tuple[Message, ...] = ()
 
-    @property
-    def scores(self) -> str:
-        """The method of the intervals of scores, in words."""
-        return " or ".join(method.words for method in self.score_methods)
-
-    @property
-    def differences(self) -> str:
-        """The method of the intervals of differences, in words."""
-        return " or ".join(method.words for method in self.difference_methods)
-
     def statements(self, comparison: Comparison) -> tuple[str | Message, ...]:
         """Return sentences and messages about the confidence intervals of a leaderboard."""
-        methods = [f"{self.scores} for scores and differences"] if self.scores == self.differences != "" else [
-            f"{method} for {values}"
-            for values, method in (("scores", self.scores), ("differences", self.differences)) if method]
-        if not methods:
+        scores, differences = (" or ".join(method.plural for method in methods)
+                               for methods in (self.score_methods, self.difference_methods))
+        if not scores and not differences:
             return self.messages
-        is_uncorrected = self.differences and comparison.family_size > 1
         units = counted(comparison.n_items, "item") if comparison.unit == "response" else counted(
             comparison.n_units, comparison.unit)
-        return (f"{100 * comparison.confidence:g} % confidence intervals over {units}: {', '.join(methods)}"
-                f"{'; not corrected for the number of pairs' if is_uncorrected else ''}.", *self.messages)
+        sentences = [f"The {100 * comparison.confidence:g} % confidence intervals are over {units}."]
+        parts = {"scores and differences": scores} if scores == differences else {
+            "scores": scores, "differences": differences}
+        sentences += [f"Those of {values} are {methods}." for values, methods in parts.items() if methods]
+        if differences and comparison.family_size > 1:
+            sentences.append("Intervals of differences are not corrected for the number of pairs.")
+        return (" ".join(sentences), *self.messages)
 
 
 NO_INTERVALS = Intervals()

@@ -15,7 +15,7 @@ from registry.errors import counted
 from registry.evaluation.comparing.board_statistics import load_board
 from registry.evaluation.comparing.settings import build_request
 from registry.metrics import ConfusionMetric
-from registry.rendering.table import make_number_format
+from registry.rendering.table import format_p_value, make_number_format
 from registry.significance.base import Observed
 from registry.significance.intervals import influences, standard_errors
 from registry.significance.matrix import Matrix, StatisticMatrix, additive
@@ -184,10 +184,10 @@ def describe_details(board: Leaderboard, details: PairDetails) -> list[str]:
                          f"{details.only_b:,}{both_wrong}.")
     format_score = make_number_format(board.decimals)
     level = f"{100 * comparison.alpha:g} %"
-    if "too-few-units" in board.warnings.codes:
-        return sentences  # no result can be significant
     if note := _explain_interval(board, decision):
         sentences.append(note)
+    if "too-few-units" in board.warnings.codes:
+        return sentences  # no result can be significant
     if details.detectable is None:
         sentences.append(f"This test set detects no true difference with {100 * POWER:g} % power at {level}.")
     elif float(detectable := format_score(details.detectable)):  # 0 if the systems differ by a constant
@@ -228,13 +228,19 @@ def _summarise_for_paper(board: Leaderboard, decision: PairDecision) -> list[str
 
 
 def _explain_interval(board: Leaderboard, decision: PairDecision) -> str:
-    """Return a sentence if only the correction makes a pair not significant, so that its interval leaves out 0.
+    """Return a sentence if the interval of a pair contradicts its decision; otherwise, the sentence is empty.
 
-    Otherwise, the sentence is empty.
+    The reason is the correction, or that intervals and p-values use different methods.
     """
-    low, high = decision.row["ci_low"], decision.row["ci_high"]
-    if (low is None or high is None or low <= 0 <= high or decision.p_value is None or decision.significant
-            or decision.p_value > board.comparison.alpha or not is_corrected(board, decision)):
+    low, high, p_value = decision.row["ci_low"], decision.row["ci_high"], decision.p_value
+    if low is None or high is None or p_value is None:
+        return ""
+    if (low > 0 or high < 0) != (p_value <= 1 - board.comparison.confidence):
+        verb = "includes" if low <= 0 <= high else "leaves out"
+        return "" if decision.row["alternative"] != "two-sided" else (
+            f"The confidence interval {verb} 0 although p = {format_p_value(p_value)}, because intervals and p-values "
+            "use different methods; the p-value decides.")
+    if low <= 0 <= high or decision.significant or not is_corrected(board, decision):
         return ""
     return (f"The confidence interval leaves out 0 although the difference is not significant: the interval is about "
             f"this pair alone, the p-value is corrected for {counted(board.comparison.family_size, 'pair')}.")

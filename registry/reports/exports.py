@@ -171,9 +171,10 @@ def _make_uncertainty(board: Leaderboard, standing: Standing) -> dict[str, Any]:
     size = {"num_samples": board.comparison.n_items}
     if standing.ci_low is None or standing.ci_high is None:
         return size
+    methods = " or ".join(method.plural for method in board.intervals.score_methods)
     return {"confidence_interval": {
         "lower": standing.ci_low, "upper": standing.ci_high, "confidence_level": board.comparison.confidence,
-        "method": board.intervals.scores or board.comparison.test}, **size}
+        "method": methods or board.comparison.test}, **size}
 
 
 def _make_parameters(metric: Metric) -> dict[str, Any]:

@@ -181,11 +181,12 @@ class Best(_AllBoardsStudy):
             "marginal_low": int(sets.marginal_low[n]), "marginal_high": int(sets.marginal_high[n])}
             for n in range(len(board.members))]
         best = "the best" if self.tau == 1 else f"among the best {self.tau}"
-        reading = (f"At {100 * (1 - alpha):g} %, the rank sets of all systems hold simultaneously; they include the "
-                   f"ranks of ties. All systems that are truly {best}, ties included, are marked as among the best. A "
-                   "system that is truly the best is marked as possibly the best with this confidence. But if several "
-                   "systems are tied for the best, some of them may not be marked. Marginal rank sets hold for each "
-                   "system separately. The result of the leaderboard can name more systems that may be first: it "
+        level = f"{100 * (1 - alpha):g} %"
+        reading = (f"At {level}, the rank sets of all systems hold simultaneously; they include the ranks of ties. The "
+                   f"column `among best` then marks all systems that are truly {best}, ties included. The column `may "
+                   f"be best` is narrower: a single best system is marked in at least {level} of test sets, but of "
+                   "several equally good best systems some can be missed. Marginal rank sets hold for each system "
+                   "separately. The result of the leaderboard can name more systems that may be first: it "
                    "corrects p-values for all pairs of systems, and this mark only needs comparisons with the best.")
         return Finding({"systems": rows}, [reading], self.check_case(case))
 

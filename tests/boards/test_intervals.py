@@ -16,9 +16,11 @@ def notes(**closed):
 
 def test_methods_are_named():
     assert notes(scores=["share"], differences=["mover"])[0] == (
-        "95 % confidence intervals over 60 items: Wilson score interval with the effective sample size for scores, "
-        "interval from both score intervals and their correlation (MOVER) for differences; not corrected for the "
-        "number of pairs.")
+        "The 95 % confidence intervals are over 60 items. Those of scores are Wilson score intervals with the "
+        "effective sample size. Those of differences are MOVER intervals, computed from the intervals and the "
+        "correlation of both scores. Intervals of differences are not corrected for the number of pairs.")
+    assert "Those of scores and differences are Student's t intervals." in notes(
+        scores=["student"], differences=["student"])[0]
 
 
 def test_a_system_without_errors_has_a_bound():
@@ -30,5 +32,5 @@ def test_a_system_without_errors_has_a_bound():
 
 def test_the_p_value_decides():
     (*_, note) = notes(scores=["share"], differences=["mover"], n_contrary=2)
-    assert note == ("In 2 pairs, the interval and the uncorrected p-value disagree on a difference of 0; the p-value "
-                    "decides.")
+    assert note == ("In 2 pairs, the confidence interval and the uncorrected p-value lead to opposite conclusions, "
+                    "because they use different methods; the p-value decides.")

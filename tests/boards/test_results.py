@@ -146,6 +146,21 @@ def test_a_pair_that_only_the_correction_makes_not_significant_is_explained(p_ad
     assert "significant at 5 % by the corrected p-value (" in text
 
 
+@pytest.mark.parametrize(("p_value", "interval", "verb"), [
+    (0.5, (0.02, 0.18), "leaves out"), (0.04, (-0.02, 0.18), "includes"), (0.5, (-0.02, 0.18), ""),
+    (0.04, (0.02, 0.18), "")])
+def test_an_interval_that_contradicts_its_p_value_is_explained(p_value, interval, verb):
+    """Also on boards that are too small for any significant difference."""
+    board = changed(leaderboard(["a", "b"]), lambda _: {
+        "alternative": "two-sided", "p_value": p_value, "p_adjusted": p_value, "ci_low": interval[0],
+        "ci_high": interval[1]})
+    board = replace(board, statements=(Message("too-few-units", {"units": 2, "unit": "item", "needed": 6,
+                                                                 "p_value": 0.5}),))
+    text = " ".join(describe_details(board, PairDetails(2, 1, 1, 0, None)))
+    assert (f"The confidence interval {verb} 0 although p = {p_value:.4f}, because" in text) == bool(verb)
+    assert ("because intervals and p-values use different methods; the p-value decides." in text) == bool(verb)
+
+
 def test_limits_of_a_selected_pair_are_its_own():
     """a and b have a warning that the board shows, b and c none, and a and c depend on simulation error."""
     rare = Message("rare-class")

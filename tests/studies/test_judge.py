@@ -95,8 +95,7 @@ def test_the_board_tests_differences_with_slopes_of_their_own(judged, registry):
     registry("verify")
     registry("page", "t", "-o", path.parent / "board.html")
     page = (path.parent / "board.html").read_text()
-    assert ("Student's t with the standard errors for scores, interval of the test prediction-powered for differences"
-            in page)
+    assert "scores are prediction-powered t intervals. Those of differences are obtained from the same test." in page
 
 
 def of_both():

@@ -23,8 +23,9 @@ def test_counts_tell_those_of_right_or_wrong_units(registry, scored, task):
         {"ci_low": row["ci_low"]} for row in rows]
     assert registry("query", "SELECT count(*) AS n FROM pair_interval", "--format", "json").json == [{"n": 0}]
     board = registry("board", "small", "--format", "md").stdout
-    assert ("95 % confidence intervals over 6 items: Wilson score interval for scores, Bonett-Price interval for "
-            "differences; not corrected for the number of pairs.") in board
+    assert ("The 95 % confidence intervals are over 6 items. Those of scores are Wilson score intervals. Those of "
+            "differences are Bonett-Price intervals. Intervals of differences are not corrected for the number of "
+            "pairs.") in board
 
 
 @pytest.mark.slow
@@ -34,7 +35,7 @@ def test_others_are_kept_and_verified(registry, scored, tmp_path):
     pairs = registry("pairs", "entities", "--format", "json").json
     contrary = [row for row in pairs if (row["ci_low"] > 0 or row["ci_high"] < 0) != (row["p_value"] <= 0.05)]
     assert len(contrary) == 1
-    assert ("In 1 pair, the interval and the uncorrected p-value disagree on a difference of 0; the p-value decides."
+    assert ("In 1 pair, the confidence interval and the uncorrected p-value lead to opposite conclusions,"
             in registry("board", "entities", "--format", "md").stdout)
     with duckdb.connect(str(tmp_path / "registry.duckdb")) as connection:
         connection.execute("UPDATE pair_interval SET low = low - 0.001 WHERE pair_result_id = 3")
