@@ -92,8 +92,8 @@ class NoRegistryError(InputError):
     """The error that no registry exists at a path."""
 
     def __init__(self, path: str | Path) -> None:
-        super().__init__("there is no registry here; `registry run MANIFEST` or `registry init` creates one, "
-                         "and `--db` names another", path=path)
+        super().__init__("there is no registry here (a command that fails stores nothing); `registry run MANIFEST` or "
+                         "`registry quick FILE... --keep TASK` creates one, and `--db` names another", path=path)
 
 
 class ManifestError(InputError):

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import Connection, text
 
-from registry.errors import MismatchError, UnknownNameError
+from registry.errors import InputError, MismatchError, UnknownNameError
 from registry.evaluation.ingest.context import ParseCache
 from registry.items import Answer, Item, Links, Tagged
 from registry.manifest import decode_manifest
@@ -276,6 +276,53 @@ def list_disputed_items(connection: Connection, task: TaskRow, limit: int, test_
         task=task.slug, metric=catalog.primary_metric(connection, task.task_id).alias, limit=limit, test_set=test_set)
 
 
+def list_items_of_systems(connection: Connection, task: TaskRow, systems: Sequence[str], limit: int,
+                          test_set: str | None = None) -> Rows:
+    """Return the items on which the scores of some systems differ most, with the score of each system.
+
+    Scores are those of the item alone by the primary metric, averaged over the runs of a system. Items on which the
+    scores are equal are left out.
+
+    Args:
+        connection: A connection to the store.
+        task: The task.
+        systems: Names of two or more systems; `team/system` if a name alone is ambiguous.
+        limit: The largest number of items.
+        test_set: The only test set; None for all.
+
+    Raises:
+        UnknownNameError: The task has no system of this name.
+        InputError: Two teams have a system of this name, or fewer than two systems are named.
+        MismatchError: The gold is withheld.
+    """
+    require_items(connection, task)
+    names = {f"{row['team']}/{row['system']}": row["system"] for row in select_rows(
+        connection, "SELECT DISTINCT team, system FROM ranked_submission WHERE task = :task", task=task.slug)}
+    full_names: dict[str, str] = {}
+    for name in systems:
+        matches = [full_name for full_name, system in names.items() if name in (system, full_name)]
+        if not matches:
+            raise UnknownNameError("system", name, sorted(names.values()))
+        if len(matches) > 1:
+            raise InputError(f"--system {name}: several teams have a system of this name; name one of "
+                             f"{', '.join(sorted(matches))}")
+        full_names[matches[0]] = name
+    if len(full_names) < 2:
+        raise InputError("--system: name two or more systems to list the items on which they differ")
+    columns = ", ".join(f"avg(score) FILTER (team || '/' || system = :system{n}) AS score{n}"
+                        for n in range(len(full_names)))
+    rows = select_rows(connection, f"""
+        SELECT task, test_set, item, metric, {columns} FROM item_score
+        WHERE task = :task AND metric = :metric AND (:test_set IS NULL OR test_set = :test_set)
+        AND list_contains(:systems, team || '/' || system)
+        GROUP BY task, test_set, item, metric, item_id HAVING max(score) > min(score) AND count(*) = count(score)
+        ORDER BY max(score) - min(score) DESC, item_id LIMIT :limit""",  # noqa: S608  # only numbers
+        task=task.slug, metric=catalog.primary_metric(connection, task.task_id).alias, limit=limit, test_set=test_set,
+        systems=list(full_names), **{f"system{n}": name for n, name in enumerate(full_names)})
+    return [{key: row[key] for key in ("task", "test_set", "item", "metric")}
+            | {name: row[f"score{n}"] for n, name in enumerate(full_names.values())} for row in rows]
+
+
 def list_hard_items(connection: Connection, task: TaskRow, limit: int, test_set: str | None = None) -> Rows:
     """Return the items with the worst mean score by the primary metric.
 
@@ -303,7 +350,7 @@ def list_suspect_items(connection: Connection, task: TaskRow, limit: int, test_s
     """
     require_items(connection, task)
     if not has_answers(connection, task):
-        raise MismatchError(f"answers to items of {task.slug} are texts, and texts cannot contradict the gold; "
+        raise MismatchError(f"{task.slug} has scores or free texts of items, which cannot contradict a gold; "
                             f"`registry items {task.slug} hard` lists the items with the worst scores")
     return select_rows(connection, """
         SELECT task, test_set, item, missed, spurious, instead, support, runs FROM suspect_item

@@ -166,6 +166,9 @@ def items(
                                               autocompletion=completion.items)] = None,
     limit: Annotated[int, typer.Option("--limit", min=1, help="How many items to list.")] = 20,
     test_set: TestSet = None,
+    system: Annotated[list[str] | None, typer.Option(
+        "--system", metavar="NAME", autocompletion=completion.systems, help=(
+            "With disagree: only these systems, two or more, with their scores; repeatable."))] = None,
     db: Db = None, public: Public = False, format_: OutputFormat = None,
 ) -> None:
     """List notable items, or show all answers to one item.
@@ -180,6 +183,8 @@ def items(
         raise InputError(f"`registry items {task} show` requires the ID of an item")
     if which != "show" and item is not None:
         raise InputError(f"`registry items {task} {which}` takes no ID; `show {item}` shows one item")
+    if system and which != "disagree":
+        raise InputError(f"--system selects systems for `registry items {task} disagree`; leave it out")
     lists = {"disagree": board_items.list_disputed_items, "hard": board_items.list_hard_items,
              "suspect": board_items.list_suspect_items}
     with find_private_database(db, public=public).reading() as connection:
@@ -190,6 +195,8 @@ def items(
         if item is not None:
             tables = [make_item_table(view) for view in board_items.load_item_views(connection, row, item)
                       if test_set in (None, view.test_set)]
+        elif system:
+            tables = [make_item_list(board_items.list_items_of_systems(connection, row, system, limit, test_set))]
         else:
             tables = [make_item_list(lists[which](connection, row, limit, test_set))]
     print_tables(tables, format_)

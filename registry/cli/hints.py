@@ -71,8 +71,7 @@ def suggest_remedy(error: Exception) -> str:
     """
     if isinstance(error, NoRegistryError):
         manifest = find_manifest(Path())
-        return f"in this folder, run `registry run {shlex.quote(str(manifest))}`" if manifest else (
-            "`registry quick --gold GOLD SYSTEM...` works without a registry")
+        return f"in this folder, run `registry run {shlex.quote(str(manifest))}`" if manifest else ""
     if not isinstance(error, UnknownNameError) or len(error.known) <= MOST_LISTED:
         return ""
     command = LIST_COMMANDS.get(error.kind.partition(" of ")[0])
@@ -93,6 +92,10 @@ def add_remedy(error: Any) -> None:
             error.possibilities = None
         else:  # the usage above the error names --help
             error.possibilities = [flag for flag in error.possibilities or () if flag != "--help"]
+        if error.ctx.info_name == "new" and option in ("--db", "--keep"):
+            error.message += ("; `registry new` only writes a manifest. `registry run TASK/task.toml --db FILE` stores "
+                              "the task; so does `registry quick --keep TASK --db FILE` without `registry new`")
+            error.possibilities = None
         if error.ctx is root and not error.possibilities:
             error.message += f"; options of a command go after the command: `registry COMMAND {option} ...`"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import starmap
 from typing import Any
 
 from registry.boards.items import ItemView, KnownAnswer, SystemOutput
@@ -17,7 +18,8 @@ def make_item_list(rows: Sequence[dict[str, Any]]) -> Table:
 
     There is one row per item. The keys of the first row become the columns.
     """
-    return Table(rows, tuple(map(_make_column, rows[0])) if rows else (), keys=tuple(rows[0]) if rows else ("item",))
+    columns = tuple(starmap(_make_column, rows[0].items())) if rows else ()
+    return Table(rows, columns, keys=tuple(rows[0]) if rows else ("item",))
 
 
 def make_item_table(view: ItemView) -> Table:
@@ -58,9 +60,11 @@ def _format_answer(view: ItemView, answer: KnownAnswer) -> str:
     return " ".join(parts)
 
 
-def _make_column(key: str) -> Column:
+def _make_column(key: str, value: Any = None) -> Column:
     if key in _FRACTIONS:
         return Column(key, key, lambda value: "" if value is None else make_number_format(4)(value), right=True)
+    if isinstance(value, float):  # the score of the system that the column is named after
+        return Column(key, key, make_number_format(4), right=True)
     if key in _COUNTS:
         return Column(key, key, format_text, right=True)
     if key == "all_correct":

@@ -27,6 +27,27 @@ def test_items_on_which_systems_disagree(labels):
     assert labels("disagree", "--limit", 2) == rows[:2]
 
 
+def test_items_on_which_two_systems_differ(registry, tmp_path, monkeypatch):
+    """a and c differ on items 1 and 2, and b is ignored; the columns have the scores of the named systems."""
+    scores = {"a": [1, 1, 0, 0], "b": [0, 0, 1, 1], "c": [1, 0, 1, 0]}
+    monkeypatch.chdir(tmp_path)
+    for system, values in scores.items():
+        rows = "".join(f"{n}\t{value}\n" for n, value in enumerate(values))
+        (tmp_path / f"{system}.tsv").write_text(f"item\tcorrect\n{rows}")
+    registry("quick", "{system}.tsv", "--score", "correct:higher", "--keep", "t")
+
+    def disagree(*systems, **options):
+        named = [part for system in systems for part in ("--system", system)]
+        return registry("items", "t", "disagree", *named, "--format", "json", **options)
+
+    assert [(row["item"], row["a"], row["c"]) for row in disagree("a", "c").json] == [("1", 1, 0), ("2", 0, 1)]
+    assert [row["item"] for row in disagree("c/c", "b").json] == ["0", "3"]
+    assert "unknown system 'x'; known: a, b, c" in disagree("a", "x", exit_code=3).stderr
+    assert "name two or more systems" in disagree("a", exit_code=3).stderr
+    assert "leave it out" in registry("items", "t", "hard", "--system", "a", exit_code=3).stderr
+    assert "t has scores or free texts of items" in registry("items", "t", "suspect", exit_code=4).stderr
+
+
 def test_hard_items(labels):
     assert [(row["item"], row["mean"]) for row in labels("hard")] == [
         ("i0", 0), *((i, pytest.approx(1 / 3)) for i in ("i2", "i3", "i4")), ("i5", pytest.approx(2 / 3)), ("i1", 1)]

@@ -45,8 +45,9 @@ CREATE MACRO scoring_named(wanted) AS (
         WHEN versions.n > 0 THEN error('no version of ' || wanted || ' takes part; name one: ' || versions.names)
         WHEN nearest.name IS NULL THEN error('unknown submission ' || coalesce(wanted, 'NULL') || '; there is none')
         ELSE error(
-            'unknown submission ' || coalesce(wanted, 'NULL') || '; did you mean ' || nearest.name
-            || '? `registry list submissions` names all')
+            'unknown submission ' || coalesce(wanted, 'NULL')
+            || '; the full name is TASK/TEST_SET/TEAM/SYSTEM (a system without a team is its own team), such as '
+            || nearest.name || '; `registry list submissions` lists all')
     END
     FROM meant, versions, nearest
 )
