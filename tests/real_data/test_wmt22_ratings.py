@@ -62,3 +62,32 @@ def test_adjusted_means_solve_the_least_squares_problem(columns):
     solution = sparse.linalg.lsmr(design, z, atol=1e-14, btol=1e-14)[0]
     assert not fit.components.any()
     assert fit.means == pytest.approx(solution[:12] + solution[12:].mean(), abs=1e-9)
+
+
+def test_errors_of_adjusted_means_are_those_of_statsmodels(columns):
+    """Its errors by segment, of a regression on scores from which the mean of the segment is subtracted.
+
+    Theirs lack the correction for 1,448 segments, at most 0.1 %.
+    """
+    linear_model = pytest.importorskip("statsmodels.regression.linear_model")
+    _, system, segment, _, z, _ = columns
+    design = np.column_stack([z, np.eye(12)[system]])
+    sums = np.zeros((segment.max() + 1, 13))
+    np.add.at(sums, segment, design)
+    design -= (sums / np.bincount(segment)[:, None])[segment]
+    peer = linear_model.OLS(design[:, 0], design[:, 2:]).fit(
+        cov_type="cluster", cov_kwds={"groups": segment, "use_correction": False})
+    compared = LeastSquares(Ratings(system, segment, None, z), ("item",)).estimates.compare(
+        np.arange(1, 12), np.zeros(11, dtype=int))
+    assert compared.differences == pytest.approx(peer.params)
+    assert compared.errors == pytest.approx(peer.bse, rel=1e-3)
+
+
+def test_adjusted_means_keep_the_order_of_the_organisers(columns):
+    """Segments were assigned at random, and a system misses 4 to 11 % of them, so averages are hardly biased."""
+    _, system, segment, _, z, _ = columns
+    fit = LeastSquares(Ratings(system, segment, None, z), ("item",))
+    assert (np.diff(fit.means) < 0).all()
+    averages = LeastSquares(Ratings(system, segment, None, z), ()).means
+    errors = fit.estimates.estimate_scores().errors
+    assert (np.abs(fit.means - averages) < errors / 2).all()
