@@ -36,6 +36,7 @@ class VotePopulation:
         uneven: Exponent of the decreasing shares of voters, prompts and systems in the votes; 0 if all are equal.
         ties: Tie parameter of Davidson's model, which is then fitted; 0: there are no ties.
         adaptive: Whether systems that have won more often get more votes.
+        newcomer: Factor of the share of the last system in the votes.
     """
 
     name: str
@@ -48,6 +49,7 @@ class VotePopulation:
     uneven: float = 0.0
     ties: float = 0.0
     adaptive: bool = False
+    newcomer: float = 1.0
 
     def draw(self, rng):
         """Draw votes."""
@@ -65,7 +67,8 @@ class VotePopulation:
             level = special.ndtr(latent)
             return np.where(level > 1 - win, 1.0, np.where(level < loss, 0.0, 0.5))
 
-        a, b = self.draw_pairs(rng, n, self.shares(k))
+        shares = self.shares(k) * np.append(np.ones(k - 1), self.newcomer)
+        a, b = self.draw_pairs(rng, n, shares / shares.sum())
         outcomes = judge(np.arange(n), a, b)
         if self.adaptive:
             half = n // 2
@@ -84,8 +87,8 @@ class VotePopulation:
     def draw_pairs(rng, n, shares):
         """Draw pairs of different systems."""
         a, b = rng.choice(len(shares), (2, n), p=shares)
-        same = a == b
-        b[same] = (a[same] + rng.integers(1, len(shares), same.sum())) % len(shares)
+        while (same := a == b).any():
+            b[same] = rng.choice(len(shares), same.sum(), p=shares)
         return a, b
 
 
@@ -110,11 +113,13 @@ POPULATIONS = (
     VotePopulation("20 systems, ties", spread(20), 4000, 40, 100, ties=0.7),
     VotePopulation("20 systems, adaptive", spread(20), 4000, 40, 100, adaptive=True),
     VotePopulation("20 systems, near separation", spread(20, 8.0), 2000, 40, 100),
+    VotePopulation("20 systems, 400 voters, 600 prompts, a newcomer", spread(20), 6000, 400, 600, newcomer=0.08),
+    VotePopulation("100 systems, 300 voters, 500 prompts", spread(100), 20_000, 300, 500),
 )
 
 
 def count_errors(population, rng):
-    """Return, for each rule, the share of pairs whose interval errs, and whether rank sets err."""
+    """Return, for each rule, the shares of pairs and of pairs of the last system that err, and whether rank sets do."""
     votes = population.draw(rng)
     strengths = np.array(population.strengths)
     a, b = np.triu_indices(len(strengths), 1)
@@ -123,21 +128,25 @@ def count_errors(population, rng):
     for kinds in RULES.values():
         estimates = replace(fit.strengths, groups={kind: fit.strengths.groups[kind] for kind in kinds})
         pairs = replace(fit, strengths=estimates).compare(a, b, confidence=1 - ALPHA)
-        is_defined = np.isfinite(pairs.low)
         true = strengths[a] - strengths[b]
-        errs = (pairs.low > true) | (true > pairs.high)
+        errs = np.where(np.isfinite(pairs.low), (pairs.low > true) | (true > pairs.high), np.nan)
         wins = estimates.compute_rank_sets(settings, alpha=ALPHA).wins
-        yield errs.sum() / max(1, is_defined.sum()), wins[strengths[:, None] <= strengths].any()
+        yield *map(average, (errs, errs[b == b.max()])), wins[strengths[:, None] <= strengths].any()
+
+
+def average(values):
+    """Return the mean of the defined values, or nan."""
+    defined = values[np.isfinite(values)]
+    return defined.mean() if len(defined) else np.nan
 
 
 def main(runs=400):
     """Print the table."""
-    print("| votes | " + " | ".join(f"pairs, {rule}" for rule in RULES)
-          + " | " + " | ".join(f"rank sets, {rule}" for rule in RULES) + " |")
-    print("| --- " * (1 + 2 * len(RULES)) + "|")
+    columns = [f"{what}: {rule}" for what in ("pairs", "pairs of the last system", "rank sets") for rule in RULES]
+    print("| population | " + " | ".join(columns) + " |\n" + "| --- " * (1 + len(columns)) + "|")
     for n, population in enumerate(POPULATIONS):
         rng = np.random.default_rng([20271205, n])
-        rates = 100 * np.mean([list(count_errors(population, rng)) for _ in range(runs)], axis=0)
+        rates = 100 * np.nanmean([list(count_errors(population, rng)) for _ in range(runs)], axis=0)
         print(f"| {population.name} | " + " | ".join(f"{rate:.1f} %" for rate in rates.T.ravel()) + " |", flush=True)
 
 

@@ -247,53 +247,60 @@ class JointEstimates:
         """
         # X'(1 - X C X')^(-1/2) = (1 - X'X C)^(-1/2) X', so single residuals are not needed. Parameters that are neither
         # scores nor in `others` are projected out; their own leverage is neglected.
-        n_scores = self._inverse.shape[1]
         information = self._square_designs(groups, None)
-        values, vectors = np.linalg.eigh(np.sum(information, axis=0))
+        values, vectors = np.linalg.eigh(information.sum(axis=0))
         is_kept = values > _ROUNDING * values.max(initial=0)
-        root = vectors[:n_scores, is_kept] * np.sqrt(values[is_kept])
+        root = vectors[:self._inverse.shape[1], is_kept] * np.sqrt(values[is_kept])
         whiten = vectors[:, is_kept] / np.sqrt(values[is_kept])
-        sums = groups.sum(self.contributions) @ self._directions @ whiten
-        spread = information if self.weights is None else self._square_designs(groups, self.weights)
-        total = whiten.T @ np.sum(spread, axis=0) @ whiten
-        covariance, sole, trace, squares = np.zeros((4, n_scores, n_scores))
-        lefts, rights = [], []
-        for n, (matrix, own_spread) in enumerate(zip(information, spread, strict=True)):
-            shares, directions = np.linalg.eigh(whiten.T @ matrix @ whiten)
-            is_sole = shares > 1 - _SOLE
-            factors = np.where(is_sole, 0.0, 1 / np.sqrt(np.where(is_sole, 1.0, 1 - shares)))
-            adjust = root @ (directions * factors) @ directions.T
-            adjusted = adjust @ sums[n]
-            covariance += np.outer(adjusted, adjusted)
-            sole += root @ (directions * is_sole) @ directions.T @ root.T
-            reduced = root @ (directions * (factors * shares)) @ directions.T
-            scaled = adjust @ (whiten.T @ own_spread @ whiten)
-            lefts.append(np.hstack([scaled, reduced]))
-            rights.append(np.hstack([reduced, scaled - reduced @ total]))
-            # The estimate is a sum of squares of adjusted sums. P is their covariance under the model.
-            for m in range(n + 1):
-                entry = -_square_differences(lefts[n] @ rights[m].T)
-                if m == n:
-                    entry += _square_differences(scaled @ adjust.T)
-                    trace += entry
-                squares += entry**2 * (1 if m == n else 2)
-        degrees = np.divide(trace**2, squares, out=np.full_like(trace, np.nan), where=squares > 0)  # tr(P)^2 / tr(P^2)
-        is_sole = _square_differences(sole) > _LARGEST_SOLE * _square_differences(root @ root.T)
-        return _Variance(covariance, _square_differences(covariance), np.where(is_sole, np.nan, degrees))
+        shares, directions = np.linalg.eigh(whiten.T @ information @ whiten)
+        is_sole = shares > 1 - _SOLE
+        factors = np.where(is_sole, 0.0, 1 / np.sqrt(np.where(is_sole, 1.0, 1 - shares)))
 
-    def _square_designs(self, groups: _Groups, weights: Floats | None) -> list[Floats]:
+        def compute_roots(eigenvalues: Floats) -> Floats:
+            return np.asarray(root @ (directions * eigenvalues[:, None]) @ directions.swapaxes(1, 2))
+
+        adjust, reduced = compute_roots(factors), compute_roots(factors * shares)  # roots times A_g and A_g N_g
+        sums = groups.sum(self.contributions) @ self._directions @ whiten
+        adjusted = (adjust @ sums[:, :, None])[:, :, 0]
+        covariance = adjusted.T @ adjusted
+        lefts = rights = spread = reduced
+        if self.weights is not None:
+            variances = whiten.T @ self._square_designs(groups, self.weights) @ whiten
+            spread = adjust @ variances
+            lefts = np.concatenate([spread, reduced], axis=2)
+            rights = np.concatenate([reduced, spread - reduced @ variances.sum(axis=0)], axis=2)
+        # The variance is a sum of squares. P is the covariance of their roots under the model, with rows and columns
+        # for groups. The degrees of freedom are tr(P)^2 / tr(P^2).
+        trace, squares = np.zeros((2, *covariance.shape))
+        for n in range(len(groups)):
+            row = -_square_differences(lefts[n] @ rights[:n + 1].swapaxes(1, 2))
+            row[n] += _square_differences(spread[n] @ adjust[n].T)
+            trace += row[n]
+            squares += 2 * np.square(row).sum(axis=0) - row[n] ** 2
+        degrees = np.divide(trace**2, squares, out=np.full_like(trace, np.nan), where=squares > 0)
+        sole = _square_differences(compute_roots(is_sole.astype(np.float64)) @ root.T).sum(axis=0)
+        is_lost = sole > _LARGEST_SOLE * _square_differences(root @ root.T)
+        return _Variance(covariance, _square_differences(covariance), np.where(is_lost, np.nan, degrees))
+
+    def _square_designs(self, groups: _Groups, weights: Floats | None) -> Floats:
         """Return the information of each group about scores and `others`, scaled as a covariance of these.
 
         Args:
             groups: The groups.
             weights: Factor of the information of each observation, [observations]; None: 1.
+
+        Returns:
+            Matrices, [groups, systems + 1 + others, systems + 1 + others].
         """
-        squares = []
-        for n in range(len(groups)):
-            rows, _ = groups.select(slice(n, n + 1))
-            factors = sparse.diags_array(np.ones(len(rows)) if weights is None else np.sqrt(weights[rows]))
-            blocks = [sparse.csr_array(factors @ design[rows]) for design in self.designs]
-            squares.append(np.sum([_sum_outer(block, self._directions) for block in blocks], axis=0))
+        n = self._directions.shape[1]
+        squares = np.zeros((len(groups), n, n))
+        for group, square in enumerate(squares):
+            rows, _ = groups.select(slice(group, group + 1))
+            for design in self.designs:
+                chosen = design[rows]
+                if weights is not None:
+                    chosen = sparse.csr_array(sparse.diags_array(np.sqrt(weights[rows])) @ chosen)
+                square += _sum_outer(chosen, self._directions)
         return squares
 
 
@@ -346,9 +353,13 @@ def _sum_outer(rows: sparse.csr_array, basis: Floats) -> Floats:
 
 
 def _square_differences(matrix: Floats) -> Floats:
-    """Return the quadratic forms of differences of two unit vectors; the matrix need not be symmetric."""
-    diagonal = np.diag(matrix)
-    return np.asarray(diagonal[:, None] + diagonal - matrix - matrix.T)
+    """Return the quadratic forms of differences of two unit vectors, [..., systems, systems].
+
+    Args:
+        matrix: Matrices, which need not be symmetric, [..., systems, systems].
+    """
+    diagonal = np.diagonal(matrix, axis1=-2, axis2=-1)
+    return np.asarray(diagonal[..., :, None] + diagonal[..., None, :] - matrix - matrix.swapaxes(-2, -1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -383,11 +394,11 @@ class NormalErrors(JointErrors):
     def observed(self) -> Floats:
         from scipy.special import ndtri_exp
 
-        n = len(self._systems)
-        a, b = (axis.ravel() for axis in np.meshgrid(self._systems, self._systems, indexing="ij"))
-        log_p = self.estimates.compare(a, b).log_p.reshape(n, n)
-        sizes = -ndtri_exp(np.where(np.isnan(log_p), 0.0, log_p) - math.log(2))
-        return np.asarray(np.sign(self.differences) * np.where(np.isnan(log_p), 0.0, sizes))
+        a, b = np.triu_indices(len(self._systems), 1)
+        log_p = self.estimates.compare(self._systems[a], self._systems[b]).log_p
+        observed = np.zeros_like(self.differences)
+        observed[a, b] = observed[b, a] = -ndtri_exp(np.where(np.isnan(log_p), 0.0, log_p) - math.log(2))
+        return observed * np.sign(self.differences)
 
     def compute_margins(self, factors: Floats) -> Floats:
         from scipy.special import ndtr, stdtrit

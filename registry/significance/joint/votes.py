@@ -161,8 +161,8 @@ def fit_bradley_terry(votes: Votes, *, ties: Ties = "half") -> BradleyTerry:
 
     Args:
         votes: The votes.
-        ties: `half`: a tie is half a win of either system (quasi-likelihood). `davidson`: ties have a parameter; if
-            there are none, this is the same as `half`.
+        ties: `half`: a tie is half a win of either system (quasi-likelihood). `davidson`: ties have a parameter, unless
+            no votes are ties, or all.
 
     Raises:
         ValueError: The order or covariates predict all outcomes, or are linear combinations of each other.
@@ -173,7 +173,8 @@ def fit_bradley_terry(votes: Votes, *, ties: Ties = "half") -> BradleyTerry:
     inside = votes.select(is_inside & (votes.a != votes.b))
     inside = replace(inside, a=np.searchsorted(systems, inside.a), b=np.searchsorted(systems, inside.b),
                      n_systems=len(systems))
-    has_ties = ties == "davidson" and bool((inside.outcomes == 0.5).any())
+    is_tied = inside.outcomes == 0.5
+    has_ties = ties == "davidson" and bool(is_tied.any()) and not is_tied.all()
     likelihood = _Likelihood.make(inside, has_ties=has_ties)
     summary = _Likelihood.make(_aggregate(inside), has_ties=has_ties)
     n, start = len(systems), np.zeros(likelihood.n_parameters)
