@@ -74,6 +74,8 @@ FAMILIES: dict[str, Family] = {family.name: family for family in (
     Family("votes", ("votes", "points", "position"), integer=False),
 )}
 
+ADDITIVE = tuple(name for name in FAMILIES if name not in ("pair", "votes"))  # scores are functions of sums over items
+
 
 def check_exact(values: Floats) -> None:
     """Check that sums of these numbers have no rounding errors.

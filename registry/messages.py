@@ -562,6 +562,10 @@ _add("few-groups", "warning", _few_groups, groups=4, kind="voter", least=6)
 _add("weak-links", "warning",
      "differences between {groups} groups of systems depend on fewer than {least} wins in one direction",
      remedy="collect more votes between these groups", least=5, groups=2)
+_add("sampled-pairs", "info",
+     "strengths depend on which pairs of systems were compared, unless the model of Bradley and Terry holds exactly",
+     remedy="report how pairs were chosen; if they were chosen with known probabilities, add a column of inverse "
+            "probabilities with --option weight=COLUMN")
 _add("empty-board", "error", "there is no board, because no item has an answer of every system")
 
 

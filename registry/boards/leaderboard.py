@@ -25,7 +25,7 @@ from registry.manifest import decode_manifest
 from registry.messages import NO_MESSAGES, Message, Messages, Severity, sentence
 from registry.metric_names import is_redundant_id, metric_decimals, metric_label, metric_title
 from registry.rendering.table import NUMBERS
-from registry.significance import TESTS, PredictionPowered
+from registry.significance import TESTS, PredictionPowered, Wald
 from registry.values import parse
 
 
@@ -57,6 +57,11 @@ class Comparison(NamedTuple):
     degrees: int | None
     p_value: float | None
     cluster: str | None = None  # the attribute that groups items; None if the test set declares none
+
+    @property
+    def item_noun(self) -> str:
+        """Word for an item: `vote` if the items are votes."""
+        return self.unit if self.unit == "vote" else "item"
 
     @property
     def shares_family(self) -> bool:
@@ -186,6 +191,8 @@ INTERVAL_METHODS = {
     "judged": IntervalMethod("prediction-powered t intervals", "Angelopoulos et al. 2023"),
     "crossed": IntervalMethod("Student's t intervals with the variances of items and runs", "Banerjee 1961"),
     "percentiles": IntervalMethod("percentiles of {resamples:,} bootstrap resamples", "Efron and Tibshirani 1993"),
+    "wald": IntervalMethod("Wald t intervals with errors that allow for dependent votes",
+                           "Cameron, Gelbach and Miller 2011"),
     "test": IntervalMethod("obtained from the same test"),
 }
 
@@ -236,9 +243,9 @@ def describe_intervals(comparison: Comparison, request: str, *, has_scores: bool
     scores, differences = (closed_forms.get(key, ()) for key in ("scores", "differences"))
     if not scores:
         has_errors = isinstance(test, PredictionPowered) and test.variant != "bootstrap"
-        scores = ("judged" if has_errors else "percentiles",)
+        scores = ("wald" if isinstance(test, Wald) else "judged" if has_errors else "percentiles",)
     if not differences and "no_differences" not in closed_forms:
-        differences = ("test",)
+        differences = ("wald" if isinstance(test, Wald) else "test",)
     values = {"resamples": comparison.resamples, "test": test.name}
 
     def get_methods(names: Sequence[str]) -> tuple[IntervalMethod, ...]:

@@ -210,7 +210,7 @@ def _summarise_for_paper(board: Leaderboard, decision: PairDecision) -> list[str
         return []
     first, second = (board.standings[place] for place in (decision.a, decision.b))
     format_score = make_number_format(board.decimals)
-    sample, average, scope = counted(board.comparison.n_items, "item"), "", ""
+    sample, average, scope = counted(board.comparison.n_items, board.comparison.item_noun), "", ""
     if max(first.runs, second.runs) > 1:
         runs = counted(first.runs, "run")
         sample += f" and {runs} of each system" if first.runs == second.runs else (

@@ -9,14 +9,15 @@ from registry.importers.lm_eval import LmEval
 from registry.importers.mteb import Mteb
 from registry.importers.swebench import SweBench
 from registry.importers.tables import Long, Plain, Wide
+from registry.importers.votes import Votes
 from registry.manifest.folder import TaskFolder
 from registry.plugins import Catalogue
 
 IMPORTERS: Catalogue[Importer] = Catalogue("importer", Importer, (  # type: ignore[type-abstract]
-    Wide, Long, LmEval, Inspect, Helm, SweBench, EveryEvalEver, EvalArena, Mteb, Plain,
+    Wide, Long, LmEval, Inspect, Helm, SweBench, EveryEvalEver, EvalArena, Mteb, Votes, Plain,
 ))
 
 __all__ = [
     "IMPORTERS", "EvalArena", "EveryEvalEver", "Helm", "Importer", "Inspect", "LmEval", "Long", "Mteb", "Plain",
-    "SweBench", "TaskFolder", "Wide",
+    "SweBench", "TaskFolder", "Votes", "Wide",
 ]

@@ -45,7 +45,7 @@ class WinRate(VoteMetric):
     """
 
     called = "win rate"
-    citation = "that of the votes"
+    citation = ""
 
 
 class BradleyTerry(VoteMetric):

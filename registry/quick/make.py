@@ -15,6 +15,7 @@ from registry.column_names import find_columns, has_role
 from registry.columns import JoinedColumns
 from registry.errors import InputError, UnknownNameError, counted, listed
 from registry.importers import IMPORTERS, Importer
+from registry.importers.votes import COLUMN_NAMES
 from registry.items import Answer, Item
 from registry.manifest.folder import TaskFolder
 from registry.manifest.naming import make_slugs, natural_key, split_model
@@ -668,7 +669,11 @@ def _apply_settings(kind: str, folder: TaskFolder, request: Request, settings: M
 
 
 def _make_imported(kind: str, folder: TaskFolder, request: Request) -> QuickTask:
-    options = [f"--as {kind}", *(reader_option(name, value) for name, value in request.options.items())]
+    columns = {}
+    if kind == "votes":  # the importer finds columns by their names
+        found = folder.tables["test_set"][0]["options"]
+        columns = {name: found[name] for name in COLUMN_NAMES if name in found}
+    options = [f"--as {kind}", *(reader_option(name, value) for name, value in (columns | {**request.options}).items())]
     return QuickTask(folder, tuple(_make_preview(folder)), " ".join(options),
                 (f"{counted(len(folder.tables['submit']), 'submission was', 'submissions were')} read from results of "
                  f"{kind}",))
@@ -680,6 +685,8 @@ def _make_preview(folder: TaskFolder) -> list[str]:
     The list is empty if files cannot be read.
     """
     test_set = folder.tables["test_set"][0]
+    if not READERS[test_set["format"]].answers_all:
+        return []  # a table of votes would have almost only empty cells
     options = test_set.get("options", {})
     gold = Document(test_set["gold"], folder.files[test_set["gold"]])
     reader = READERS[test_set["format"]].build(options)

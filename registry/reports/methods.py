@@ -165,7 +165,7 @@ def _describe_scores(boards: Sequence[Leaderboard]) -> str:
     track = f" (track {board.track})" if board.track else ""
     systems = "The system is" if comparison.n_systems == 1 else f"The {comparison.n_systems:,} systems are"
     metrics = _join_words([_describe_metric(board) for board in boards])
-    return (f"{systems} scored by {metrics} on the {counted(comparison.n_items, 'item')}{facet}"
+    return (f"{systems} scored by {metrics} on the {counted(comparison.n_items, comparison.item_noun)}{facet}"
             f"{clusters} of the test set{test_set}{track}.{_describe_runs(board)}")
 
 

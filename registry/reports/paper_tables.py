@@ -93,7 +93,7 @@ def _describe_board(board: Leaderboard) -> str:
     runs = {standing.runs for standing in board.standings}
     each = f" ({min(runs)} runs each)" if len(runs) == 1 < min(runs) else ""
     return escape_paragraph(f"{place}: {metric}{direction} of {counted(len(board.standings), 'system')}{each} on "
-                            f"{counted(comparison.n_items, 'item')}{clusters}.")
+                            f"{counted(comparison.n_items, comparison.item_noun)}{clusters}.")
 
 
 def _explain_marks(board: Leaderboard, *, has_superscripts: bool, has_groups: bool, has_rules: bool,

@@ -37,7 +37,7 @@ class PairTest(Value):
         units: Units that can be tested: `item`, `cluster` or `response`; the first one is the default.
         takes_strata: True if the test resamples within strata.
         takes_runs: True if the runs of a system can be random.
-        families: Accepted families of statistics. None: all families except `pair`, the family of correlations.
+        families: Accepted families of statistics. None: all families whose scores are functions of sums over items.
         independent: True if the test assumes that the results of the two systems are independent. This is rarely true
             if they have the same test set (Yeh 2000, section 2).
         takes_unequal: True if the systems may have different items.

@@ -15,7 +15,7 @@ from typing import ClassVar, Literal, TypeVar
 import numpy as np
 
 from registry.arrays import Floats
-from registry.families import FAMILIES
+from registry.families import ADDITIVE
 from registry.messages import Message, Messages
 from registry.parallel.scratch_files import make_array
 from registry.significance.base import Observed, ObservedPairs, Settings, Tail, Tails, extremity
@@ -71,7 +71,7 @@ class Bootstrap(PairTest):
     name: ClassVar[str] = "bootstrap"
     null: ClassVar[str] = "the two systems' scores are equal in the population that the units are drawn from"
     assumes: ClassVar[str] = "units are independent draws from a population, and many: small test sets need permutation"
-    families: ClassVar[tuple[str, ...] | None] = tuple(FAMILIES)
+    families: ClassVar[tuple[str, ...] | None] = (*ADDITIVE, "pair")
     takes_strata: ClassVar[bool] = True
     citation: ClassVar[str] = "Efron and Tibshirani 1993, chapter 16; Berg-Kirkpatrick et al. 2012, section 2"
     called: ClassVar[str] = "a paired bootstrap test"

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from registry.families import FAMILIES
+from registry.families import ADDITIVE
 from registry.messages import Message, Messages
 from registry.significance.base import ObservedPairs, Settings, Tails
 from registry.significance.crossed import (
@@ -47,7 +47,7 @@ class Crossed(PairTest):
                               "prompts, annotators or seeds, are nearly normal")
     citation: ClassVar[str] = "Cornfield and Tukey 1956; Banerjee 1961"
     called: ClassVar[str] = "a t-test with crossed random factors"
-    families: ClassVar[tuple[str, ...] | None] = tuple(name for name in FAMILIES if name != "pair")
+    families: ClassVar[tuple[str, ...] | None] = ADDITIVE
     takes_runs: ClassVar[bool] = True
     over: Over = "all"
 

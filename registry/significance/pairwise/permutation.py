@@ -20,7 +20,7 @@ from typing import ClassVar
 import numpy as np
 
 from registry.arrays import Ints
-from registry.families import FAMILIES
+from registry.families import ADDITIVE
 from registry.significance.base import Alternative, Observed, ObservedPairs, Settings, Tail, Tails, Unit, extremity
 from registry.significance.correlations import (
     PairMatrix,
@@ -80,7 +80,7 @@ class Permutation(PairTest):
     assumes: ClassVar[str] = "units are independent of each other; the two systems may be correlated"
     citation: ClassVar[str] = "Noreen 1989; Yeh 2000, section 3.2; correlations: Deutsch, Dror and Roth 2021"
     called: ClassVar[str] = "a paired permutation test"
-    families: ClassVar[tuple[str, ...] | None] = tuple(FAMILIES)
+    families: ClassVar[tuple[str, ...] | None] = (*ADDITIVE, "pair")
     takes_runs: ClassVar[bool] = True
     is_permutation_test = True  # if runs are random, whole runs are swapped
     studentized: bool = False

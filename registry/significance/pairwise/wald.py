@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from registry.arrays import Floats, share
-from registry.significance.base import ObservedPairs, Settings, Tails
+from registry.significance.base import ObservedPairs, Settings, Tails, Unit
 from registry.significance.joint.matrix import JointMatrix
 from registry.significance.matrix import Matrix
 from registry.significance.pairwise.base import PairTest
@@ -27,7 +27,7 @@ class Wald(PairTest):
     citation: ClassVar[str] = ("Cameron, Gelbach and Miller 2011; Bell and McCaffrey 2002")
     called: ClassVar[str] = "a Wald test with errors clustered by voter and prompt"
     families: ClassVar[tuple[str, ...] | None] = ("votes",)
-    units: ClassVar[tuple[str, ...]] = ("item",)  # type: ignore[assignment]
+    units: ClassVar[tuple[Unit, ...]] = ("vote",)
     takes_unequal: ClassVar[bool] = True
 
     def own_refusal(self, matrix: Matrix) -> str | None:

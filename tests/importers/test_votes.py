@@ -1,0 +1,122 @@
+"""`registry quick VOTES` and `registry import votes`: from a table of votes to strengths and tests of differences."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from registry.errors import InputError
+from registry.importers import IMPORTERS
+
+WINS, TIES, LOSSES = 30, 8, 12  # of aspen against birch
+
+
+def write(path, rows, columns=("model_a", "model_b", "winner")):
+    path.write_text("".join(json.dumps(dict(zip(columns, row, strict=True))) + "\n" for row in rows))
+
+
+def two_systems():
+    """Each system is the first one in every second vote."""
+    outcomes = ["aspen"] * WINS + ["tie"] * TIES + ["birch"] * LOSSES
+    for n, outcome in enumerate(outcomes):
+        yield ("aspen", "birch", outcome) if n % 2 else ("birch", "aspen", outcome)
+
+
+def test_two_systems_have_the_log_odds_of_their_points(registry, tmp_path):
+    """With one pair, the strengths are +- half the logit of the share of points, and the test is that of a mean."""
+    write(tmp_path / "votes.jsonl", two_systems())
+    board = registry("quick", "votes.jsonl", "--keep", "arena", "--format", "json")
+    points = np.repeat([1, 0.5, 0], [WINS, TIES, LOSSES])
+    n, p = len(points), points.mean()
+    assert [row["score"] for row in board.json] == pytest.approx([math.log(p / (1 - p)) / 2, -math.log(p / (1 - p)) / 2])
+    (pair,) = registry("pairs", "arena", "--format", "json").json
+    error = math.sqrt(np.square(points - p).sum() * n / (n - 1)) / (n * p * (1 - p))  # delta method
+    t = math.log(p / (1 - p)) / error
+    assert pair["difference"] == pytest.approx(math.log(p / (1 - p)))
+    assert pair["p_value"] == pytest.approx(2 * stats.t.sf(t, n - 1), rel=1e-6)
+    reach = stats.t.ppf(0.975, n - 1) * error
+    assert (pair["ci_low"], pair["ci_high"]) == pytest.approx((t * error - reach, t * error + reach))
+    assert (pair["unit"], pair["n_units"]) == ("vote", n)
+    assert "no faults" in registry("verify").stderr
+
+
+@pytest.mark.parametrize(("spellings", "columns"), [
+    ({"a": "model_a", "b": "model_b", "tie": "tie"}, ("model_a", "model_b", "winner")),
+    ({"a": "model_1", "b": "model_2", "tie": "Tie"}, ("model_1", "model_2", "winner")),
+    ({"a": "A", "b": "B", "tie": "draw"}, ("System A", "System B", "Outcome")),
+    ({"a": 1, "b": 0, "tie": 0.5}, ("system_a", "system_b", "outcome")),
+    ({"a": "A>B", "b": "B>>A", "tie": "A=B"}, ("system_a", "system_b", "verdict")),
+    ({"a": "left", "b": "right", "tie": "tie (bothbad)"}, ("left", "right", "choice")),
+])
+def test_usual_spellings_mean_the_same(registry, tmp_path, spellings, columns):
+    votes = [("aspen", "birch", "a")] * 6 + [("aspen", "birch", "b")] * 3 + [("aspen", "birch", "tie")] * 3
+    write(tmp_path / "votes.jsonl", [(a, b, spellings[outcome]) for a, b, outcome in votes], columns)
+    rows = registry("quick", "votes.jsonl", "--format", "json").json
+    assert rows[0]["score"] - rows[1]["score"] == pytest.approx(math.log(7.5 / 4.5))
+
+
+def test_votes_that_find_both_bad_can_be_dropped(registry, tmp_path):
+    votes = [("aspen", "birch", "a")] * 6 + [("aspen", "birch", "b")] * 3 + [("aspen", "birch", "both_bad")] * 4
+    write(tmp_path / "votes.jsonl", votes)
+    rows = registry("quick", "votes.jsonl", "--option", "both_bad=drop", "--format", "json").json
+    assert rows[0]["score"] - rows[1]["score"] == pytest.approx(math.log(6 / 3))
+
+
+def test_weights_count_as_votes(registry, tmp_path):
+    columns = ("model_a", "model_b", "winner", "w")
+    write(tmp_path / "votes.jsonl", [("aspen", "birch", "a", 2.5)] * 4 + [("aspen", "birch", "b", 0.5)] * 10, columns)
+    rows = registry("quick", "votes.jsonl", "--option", "weight=w", "--format", "json").json
+    assert rows[0]["score"] - rows[1]["score"] == pytest.approx(math.log(10 / 5))
+
+
+def test_elo_is_a_linear_scale_of_strengths(registry, tmp_path):
+    write(tmp_path / "votes.jsonl", two_systems())
+    logit, elo = (registry("quick", "votes.jsonl", "--option", f"scale={scale}", "--format", "json").json
+                  for scale in ("logit", "elo"))
+    for before, after in zip(logit, elo, strict=True):
+        for key in ("score", "ci_low", "ci_high"):
+            assert after[key] == pytest.approx(1000 + 400 / math.log(10) * before[key])
+
+
+def test_votes_of_few_voters_are_dependent(registry, tmp_path):
+    """A voter who always prefers one system is one observation, and results hold only for the few voters."""
+    columns = ("model_a", "model_b", "winner", "voter", "question_id")
+    votes = [("aspen", "birch", "ab"[voter == 4], f"v{voter}", f"q{n}") for voter in range(5) for n in range(20)]
+    write(tmp_path / "votes.jsonl", votes, columns)
+    done = registry("quick", "votes.jsonl", "--keep", "arena")
+    assert "the results hold only for the 5 voters in the data" in done.stderr
+    by_voter = registry("pairs", "arena", "--format", "json").json[0]
+    write(tmp_path / "alone.jsonl", [vote[:3] for vote in votes])
+    registry("quick", "alone.jsonl", "--keep", "alone")
+    alone = registry("pairs", "alone", "--format", "json").json[0]
+    assert by_voter["difference"] == pytest.approx(alone["difference"])
+    assert alone["p_value"] < 1e-6 < 0.05 < by_voter["p_value"]
+
+
+@pytest.mark.parametrize(("vote", "says"), [
+    (("aspen", "birch", "perhaps"), "2: item '2': the outcome is 'perhaps'; expected a, b, tie, both bad"),
+    (("aspen", "aspen", "a"), "a vote is between 'aspen' and 'aspen'; expected two different systems"),
+    (("", "birch", "a"), "a vote is between '' and 'birch'"),
+])
+def test_what_is_wrong_is_named_with_its_line(tmp_path, vote, says):
+    write(tmp_path / "votes.jsonl", [("aspen", "birch", "a"), vote])
+    with pytest.raises(InputError) as refused:
+        IMPORTERS["votes"]().read(tmp_path / "votes.jsonl")
+    assert says in str(refused.value)
+
+
+def test_columns_can_be_named(registry, tmp_path):
+    write(tmp_path / "votes.jsonl", [("aspen", "birch", "a"), ("birch", "aspen", "a")], ("x", "y", "z"))
+    refused = registry("import", "votes", "votes.jsonl", "--task", "arena", code=3)
+    assert "no column is known as system_a or system_b or outcome; it has x, y, z" in refused.stderr
+    registry("import", "votes", "votes.jsonl", "--task", "arena", "--option", "system_a=x", "--option", "system_b=y",
+             "--option", "outcome=z")
+
+
+def test_other_tests_refuse_votes(registry, tmp_path):
+    write(tmp_path / "votes.jsonl", two_systems())
+    for test in ("permutation", "bootstrap", "mcnemar", "t"):
+        refused = registry("quick", "votes.jsonl", "--test", test, code=3)
+        assert "does not support votes, because their scores are estimated together; use --test wald" in refused.stderr
