@@ -30,7 +30,8 @@ def test_two_systems_have_the_log_odds_of_their_points(registry, tmp_path):
     board = registry("quick", "votes.jsonl", "--keep", "arena", "--format", "json")
     points = np.repeat([1, 0.5, 0], [WINS, TIES, LOSSES])
     n, p = len(points), points.mean()
-    assert [row["score"] for row in board.json] == pytest.approx([math.log(p / (1 - p)) / 2, -math.log(p / (1 - p)) / 2])
+    half = math.log(p / (1 - p)) / 2
+    assert [row["score"] for row in board.json] == pytest.approx([half, -half])
     (pair,) = registry("pairs", "arena", "--format", "json").json
     error = math.sqrt(np.square(points - p).sum() * n / (n - 1)) / (n * p * (1 - p))  # delta method
     t = math.log(p / (1 - p)) / error
@@ -109,7 +110,7 @@ def test_what_is_wrong_is_named_with_its_line(tmp_path, vote, says):
 
 def test_columns_can_be_named(registry, tmp_path):
     write(tmp_path / "votes.jsonl", [("aspen", "birch", "a"), ("birch", "aspen", "a")], ("x", "y", "z"))
-    refused = registry("import", "votes", "votes.jsonl", "--task", "arena", code=3)
+    refused = registry("import", "votes", "votes.jsonl", "--task", "arena", exit_code=3)
     assert "no column is known as system_a or system_b or outcome; it has x, y, z" in refused.stderr
     registry("import", "votes", "votes.jsonl", "--task", "arena", "--option", "system_a=x", "--option", "system_b=y",
              "--option", "outcome=z")
@@ -118,5 +119,5 @@ def test_columns_can_be_named(registry, tmp_path):
 def test_other_tests_refuse_votes(registry, tmp_path):
     write(tmp_path / "votes.jsonl", two_systems())
     for test in ("permutation", "bootstrap", "mcnemar", "t"):
-        refused = registry("quick", "votes.jsonl", "--test", test, code=3)
+        refused = registry("quick", "votes.jsonl", "--test", test, exit_code=3)
         assert "does not support votes, because their scores are estimated together; use --test wald" in refused.stderr
