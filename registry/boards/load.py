@@ -50,8 +50,9 @@ from registry.store.statistics import fetch_columns
 from registry.values import get_name
 
 # Columns of pairs to load, besides the decisions.
-BOARD_PAIRS = ("p_value", "resolved", "resamples", "method", "messages")  # for boards that do not show their pairs
-PAGE_PAIRS = (*BOARD_PAIRS, "p_adjusted", "difference", "ci_low", "ci_high", "n_discordant")
+# Boards that do not show their pairs need these columns.
+BOARD_PAIRS = ("p_value", "p_adjusted", "resolved", "resamples", "method", "messages")
+PAGE_PAIRS = (*BOARD_PAIRS, "difference", "ci_low", "ci_high", "n_discordant")
 ALL_PAIRS = (*PAGE_PAIRS, "alternative", "n_units", "log10_p", "p_low", "p_high", "statistic")
 _VALUES = {key: key for key in ALL_PAIRS} | {
     "alternative": "CASE WHEN asked.alternative = 'two-sided' THEN 0"  # an index of `_ALTERNATIVES`

@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from registry.arrays import Flags, Floats
 from registry.boards.leaderboard import Leaderboard, PairDecision
-from registry.boards.results import format_pair_numbers, is_corrected
+from registry.boards.results import is_corrected, summarise_for_paper
 from registry.errors import counted
 from registry.evaluation.comparing.board_statistics import load_board
 from registry.evaluation.comparing.settings import build_request
@@ -57,12 +57,12 @@ class PairDetails:
 
 
 def add_details(connection: Connection, task_row: TaskRow, board: Leaderboard) -> Leaderboard:
-    """Return a leaderboard of two systems with sentences about their comparison.
+    """Return a leaderboard with a sentence for a paper and, for two systems, other sentences about their comparison.
 
-    The board stays unchanged if it has other than two systems, or if the numbers cannot be computed.
+    Numbers that cannot be computed are left out.
     """
     if len(board.standings) != 2 or len(board.decisions) != 1:
-        return board
+        return replace(board, details=(*board.details, *introduce_summary(board)))
     if board.comparison.runs == "random":
         described = describe_random_runs(board)
     else:
@@ -193,38 +193,21 @@ def describe_details(board: Leaderboard, details: PairDetails) -> list[str]:
     elif float(detectable := format_score(details.detectable)):  # 0 if the systems differ by a constant
         sentences.append(f"This test set detects a true difference of {detectable} or more with {100 * POWER:g} % "
                          f"power at {level}.")
-    return [*sentences, *_summarise_for_paper(board, decision)]
+    return [*sentences, *introduce_summary(board)]
+
+
+def introduce_summary(board: Leaderboard) -> list[str]:
+    """Return the summary of a leaderboard that authors can copy; the list is empty if there is none."""
+    summary = summarise_for_paper(board)
+    return [f"For the paper: {summary}"] if summary else []
 
 
 def describe_random_runs(board: Leaderboard) -> list[str]:
     """Return sentences about two systems whose runs are random, for the notes of a board."""
-    if "too-few-runs" in board.warnings.codes or not (summary := _summarise_for_paper(board, board.decisions[0])):
+    if "too-few-runs" in board.warnings.codes or not (summary := introduce_summary(board)):
         return []
     return ["The smallest difference that this test set detects is not computed for random runs, because it depends on "
             "their number, too.", *summary]
-
-
-def _summarise_for_paper(board: Leaderboard, decision: PairDecision) -> list[str]:
-    """Return a summary of a comparison that authors can copy; the list is empty if there is no p-value."""
-    if decision.p_value is None or decision.difference is None:
-        return []
-    first, second = (board.standings[place] for place in (decision.a, decision.b))
-    format_score = make_number_format(board.decimals)
-    sample, average, scope = counted(board.comparison.n_items, board.comparison.item_noun), "", ""
-    if max(first.runs, second.runs) > 1:
-        runs = counted(first.runs, "run")
-        sample += f" and {runs} of each system" if first.runs == second.runs else (
-            f", {runs} of {first.display_name} and {second.runs} of {second.display_name}")
-        average = ", from statistics averaged over runs"
-        if board.comparison.runs == "fixed":
-            scope = " The result holds for these runs, not for new ones."
-    scores = (f"{first.display_name} reaches {format_score(first.score)} and {second.display_name} "
-              f"{format_score(second.score)}")
-    verdict = f"is {'' if decision.significant else 'not '}significant at {100 * board.comparison.alpha:g} %" + (
-        " by the corrected p-value" * is_corrected(board, decision))
-    numbers = format_pair_numbers(board, decision).removeprefix("difference ")
-    return [f"For the paper: On {sample}, {scores} ({board.metric_title}{average}). The difference {verdict} "
-            f"({numbers}; {_name_test(board, decision)}).{scope}"]
 
 
 def _explain_interval(board: Leaderboard, decision: PairDecision) -> str:
@@ -244,10 +227,3 @@ def _explain_interval(board: Leaderboard, decision: PairDecision) -> str:
         return ""
     return (f"The confidence interval leaves out 0 although the difference is not significant: the interval is about "
             f"this pair alone, the p-value is corrected for {counted(board.comparison.family_size, 'pair')}.")
-
-
-def _name_test(board: Leaderboard, decision: PairDecision) -> str:
-    test, method = board.comparison.test, decision.row["method"]
-    if method == "monte-carlo":
-        return f"{test} test with {int(decision.row['resamples']):,} resamples"
-    return f"{method} {test} test" if method == "exact" else f"{test} test"

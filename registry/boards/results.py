@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -117,6 +117,102 @@ def is_corrected(board: Leaderboard, decision: PairDecision) -> bool:
     """Return whether the p-value of a pair is corrected for several pairs."""
     comparison = board.comparison
     return comparison.family_size > 1 and decision.p_adjusted is not None and comparison.correction != "none"
+
+
+def summarise_for_paper(board: Leaderboard) -> str:
+    """Return the result of a leaderboard as sentences that authors can copy.
+
+    They compare the two systems of a board, or the best of several ranked systems with all others. The text is empty if
+    these pairs have no p-values, or if their tests are one-sided and the board has more than two systems.
+    """
+    if len(board.standings) == 2 and len(board.decisions) == 1:
+        return _summarise_pair(board, board.decisions[0])
+    return _summarise_best(board)
+
+
+def _summarise_pair(board: Leaderboard, decision: PairDecision) -> str:
+    if decision.p_value is None or decision.difference is None:
+        return ""
+    first, second = (board.standings[place] for place in (decision.a, decision.b))
+    format_score = make_number_format(board.decimals)
+    sample, average, scope = counted(board.comparison.n_items, board.comparison.item_noun), *_describe_runs(board)
+    if average:
+        runs = counted(first.runs, "run")
+        sample += f" and {runs} of each system" if first.runs == second.runs else (
+            f", {runs} of {first.display_name} and {second.runs} of {second.display_name}")
+    scores = (f"{first.display_name} reaches {format_score(first.score)} and {second.display_name} "
+              f"{format_score(second.score)}")
+    verdict = f"is {'' if decision.significant else 'not '}significant at {100 * board.comparison.alpha:g} %" + (
+        " by the corrected p-value" * is_corrected(board, decision))
+    numbers = format_pair_numbers(board, decision).removeprefix("difference ")
+    method = decision.row["method"]
+    return (f"On {sample}, {scores} ({board.metric_title}{average}). The difference {verdict} ({numbers}; "
+            f"{_name_test(board, method, decision.row['resamples'])}).{scope}")
+
+
+def _describe_runs(board: Leaderboard) -> tuple[str, str]:
+    """Describe scores of several runs, and the scope of results about fixed runs; both can be empty."""
+    if all(standing.runs == 1 for standing in board.standings):
+        return "", ""
+    scope = " The result holds for these runs, not for new ones." if board.comparison.runs == "fixed" else ""
+    return ", from statistics averaged over runs", scope
+
+
+def _name_test(board: Leaderboard, method: str, resamples: float | None) -> str:
+    test = board.comparison.test
+    if method == "monte-carlo" and resamples is not None:
+        return f"{test} test with {int(resamples):,} resamples"
+    return f"{method} {test} test" if method == "exact" else f"{test} test"
+
+
+def _summarise_best(board: Leaderboard) -> str:
+    comparison = board.comparison
+    ranked = [place for place, standing in enumerate(board.standings) if standing.rank is not None]
+    first = [place for place in ranked if board.standings[place].rank == 1]
+    if (len(first) != 1 or len(ranked) < 2 or comparison.alternative != "two-sided" or not board.decisions
+            or not {"too-few-units", "too-few-runs", "too-few-resamples"}.isdisjoint(board.warnings.codes)):
+        return ""
+    pairs = list(board.decisions.select((board.decisions.a == first[0]) & np.isin(board.decisions.b, ranked)))
+    if any(decision.p_adjusted is None for decision in pairs):
+        return ""
+    sample = counted(comparison.n_items, comparison.item_noun)
+    if comparison.unit == "cluster":
+        sample += f" in {counted(comparison.n_units, 'cluster')}"
+    best, (average, scope) = board.standings[first[0]], _describe_runs(board)
+    systems = f"{len(ranked):,} {'ranked ' * (len(ranked) < len(board.standings))}systems"
+    return (f"On {sample}, {best.display_name} has the best score of {systems}: "
+            f"{make_number_format(board.decimals)(best.score)} ({board.metric_title}{average}). "
+            f"It is {_compare_best(board, pairs)}.{scope}")
+
+
+def _compare_best(board: Leaderboard, pairs: Sequence[PairDecision]) -> str:
+    """Return the results of the tests of the best system with all others, as part of a sentence."""
+    comparison = board.comparison
+    worse, others = ([decision for decision in pairs if decision.significant is is_significant]
+                     for is_significant in (True, False))
+    correction = "" if comparison.correction == "none" or comparison.family_size == 1 else (
+        f" after {CORRECTIONS[comparison.correction].title} over {counted(comparison.family_size, 'pair')}")
+    better = f"significantly better at {100 * comparison.alpha:g} % than"
+    if not worse:
+        return f"not {better} any other system ({_format_extreme(others, largest=False)}{correction})"
+    largest = f"({_format_extreme(worse, largest=True)}{correction})"
+    if not others:
+        return f"{better} all other systems {largest}"
+    return (f"{better} {_name_worse(board, worse)} {largest}, but not than {_name_worse(board, others)} "
+            f"({_format_extreme(others, largest=False)})")
+
+
+def _name_worse(board: Leaderboard, pairs: Sequence[PairDecision]) -> str:
+    names = [board.standings[decision.b].display_name for decision in pairs]
+    return _join_names(names) if len(names) <= _MOST_NAMES else f"{len(names):,} systems"
+
+
+def _format_extreme(pairs: Sequence[PairDecision], *, largest: bool) -> str:
+    """Return the largest or smallest adjusted p-value of pairs as text, such as `largest p = 0.0157`."""
+    pair = (max if largest else min)(pairs, key=lambda decision: decision.p_adjusted or 0.0)
+    _, p_value = format_pair_p_values({"log10_p": None, **pair.row})
+    word = "" if len(pairs) == 1 else "largest " if largest else "smallest "
+    return word + re.sub("= ([<>≤]) ?", r"\1 ", f"p = {p_value}")
 
 
 def select_pair(board: Leaderboard, a: int, b: int) -> Leaderboard:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from registry.boards.leaderboard import IntervalMethod, Leaderboard, Ranks
+from registry.boards.results import summarise_for_paper
 from registry.boards.statements import describe_sample, has_observed_direction
 from registry.errors import counted
 from registry.evaluation.scorers import describe_scorer
@@ -51,10 +52,12 @@ class Methods:
     Attributes:
         title: The title of the leaderboard.
         text: The paragraph.
+        results: The results as sentences for a paper; empty if there are none.
     """
 
     title: str
     text: str
+    results: str = ""
 
     @property
     def references(self) -> tuple[Reference, ...]:
@@ -65,15 +68,17 @@ class Methods:
         return escape_controls(self.text)
 
     def to_text(self) -> str:
-        """Return the paragraph and its list of references below the title, as plain text."""
-        return "\n".join([escape_controls(self.title), "", str(self), "", "References", "",
+        """Return the paragraph, the results and the list of references below the title, as plain text."""
+        results = [escape_controls(self.results), ""] if self.results else []
+        return "\n".join([escape_controls(self.title), "", str(self), "", *results, "References", "",
                           *map(str, self.references)]) + "\n"
 
     def to_markdown(self) -> str:
-        """Return the paragraph and its list of references below the title, as Markdown."""
+        """Return the paragraph, the results and the list of references below the title, as Markdown."""
+        results = [escape_markdown(self.results), ""] if self.results else []
         works = [f"- {escape_markdown(work.description)}{work.link and f' <{work.link}>'}" for work in self.references]
-        return "\n".join([f"**{escape_markdown(self.title)}**", "", escape_markdown(self.text), "", "References:", "",
-                          *works]) + "\n"
+        return "\n".join([f"**{escape_markdown(self.title)}**", "", escape_markdown(self.text), "", *results,
+                          "References:", "", *works]) + "\n"
 
     def to_latex(self) -> str:
         r"""Return the paragraph as LaTeX with `\citep` (package natbib); comments below it have the BibTeX entries."""
@@ -81,15 +86,17 @@ class Methods:
         parts = [escape_latex(part).replace(r"\textbar{}", r"\textbar\allowbreak{}") if isinstance(part, str) else
                  f"\\citealp{{{','.join(work.key for work in part)}}}" for part in split_citations(self.text)]
         text = re.sub(r"\(\\citealp(\{[^}]*\})\)", r"\\citep\1", "".join(parts))
-        return f"% {escape_latex(self.title)}\n{text}\n\n{entries}\n"
+        results = f"{escape_latex(self.results)}\n\n" if self.results else ""
+        return f"% {escape_latex(self.title)}\n{text}\n\n{results}{entries}\n"
 
     def to_bibtex(self) -> str:
         """Return the BibTeX entries of the works."""
         return "".join(work.bibtex for work in self.references)
 
     def described(self) -> dict[str, Any]:
-        """Return the paragraph and its references as JSON."""
-        return {"text": self.text, "references": [work.described() for work in self.references]}
+        """Return the paragraph, the results and the references as JSON."""
+        references = [work.described() for work in self.references]
+        return {"text": self.text, "results": self.results, "references": references}
 
 
 def describe_methods(*boards: Leaderboard) -> Methods:
@@ -113,7 +120,8 @@ def describe_methods(*boards: Leaderboard) -> Methods:
     if len(boards) > 1 and all(
             _describe_correction(board) and not board.comparison.shares_family for board in boards):
         texts.append("The p-values of each metric are corrected separately.")
-    return Methods(title, " ".join([_describe_scores(boards), *texts]))
+    results = " ".join(filter(None, map(summarise_for_paper, boards)))
+    return Methods(title, " ".join([_describe_scores(boards), *texts]), results)
 
 
 def _list_sentences(board: Leaderboard) -> list[str]:

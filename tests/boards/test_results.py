@@ -12,7 +12,7 @@ from scipy.stats import binomtest
 
 import registry
 from registry.boards.pairs import PairDetails, describe_details, describe_limits
-from registry.boards.results import describe_result, select_pair
+from registry.boards.results import describe_result, select_pair, summarise_for_paper
 from registry.messages import NO_MESSAGES, Message, Messages, on_board
 from registry.reports.boards import make_pair_table
 from registry.reports.paper_tables import render_latex_pairs
@@ -99,6 +99,34 @@ def test_the_sentence_names_the_systems_that_nobody_beats(undecided):
         assert ("all other" in result) == (not any(a == 0 for a, b in undecided))
 
 
+@pytest.mark.parametrize(("undecided", "verdict"), [
+    (set(), "significantly better at 5 % than all other systems (largest p = 0.0300 after Holm's correction over 3 "
+            "pairs)."),
+    ({(0, 1)}, "significantly better at 5 % than h2 (p = 0.0300 after Holm's correction over 3 pairs), but not than h1 "
+               "(p = 0.0200)."),
+    ({(0, 1), (0, 2)}, "not significantly better at 5 % than any other system (smallest p = 0.0200 after Holm's "
+                       "correction over 3 pairs).")])
+def test_the_best_system_is_compared_with_all_others_for_the_paper(undecided, verdict):
+    p_values = iter([0.02, 0.03, 0.04])
+    board = changed(leaderboard(NAMES[:3], significant=lambda a, b: (a, b) not in undecided), lambda _: {
+        "p_adjusted": next(p_values)})
+    assert summarise_for_paper(board) == (
+        f"On 100 items, h0 has the best score of 3 systems: 1.0000 (accuracy). It is {verdict}")
+    standings = tuple(replace(standing, runs=2) for standing in board.standings)
+    assert summarise_for_paper(replace(board, standings=standings)).endswith(" for these runs, not for new ones.")
+
+
+def test_results_without_a_best_system_are_not_summarised():
+    """Two systems share the first place, a p-value is missing, a test is one-sided, or no result can be significant."""
+    board = leaderboard(NAMES[:3])
+    standings = [replace(standing, rank=1) for standing in board.standings]
+    message = Message("too-few-units", {"units": 2, "unit": "item", "needed": 6, "least": 0.5})
+    for other in (replace(board, standings=tuple(standings)), changed(board, lambda _: {"p_adjusted": None}),
+                  replace(board, comparison=board.comparison._replace(alternative="observed")),
+                  replace(board, statements=(message,))):
+        assert summarise_for_paper(other) == ""
+
+
 def change_pair(**values):
     board = changed(leaderboard(["a", "b"], [0.9, 0.8]), lambda _: values)
     return describe_result(replace(board, decisions=replace(board.decisions, columns={
@@ -155,7 +183,7 @@ def test_an_interval_that_contradicts_its_p_value_is_explained(p_value, interval
         "alternative": "two-sided", "p_value": p_value, "p_adjusted": p_value, "ci_low": interval[0],
         "ci_high": interval[1]})
     board = replace(board, statements=(Message("too-few-units", {"units": 2, "unit": "item", "needed": 6,
-                                                                 "p_value": 0.5}),))
+                                                                 "least": 0.5}),))
     text = " ".join(describe_details(board, PairDetails(2, 1, 1, 0, None)))
     assert (f"The confidence interval {verb} 0 although p = {p_value:.4f}, because" in text) == bool(verb)
     assert ("because intervals and p-values use different methods; the p-value decides." in text) == bool(verb)

@@ -59,13 +59,15 @@ def test_latex_and_markdown_print_the_same_figures_in_the_same_order(board):
 
 def test_methods_are_a_paragraph_with_references_in_four_formats(board, registry):
     text = board("--methods").stdout
-    title, paragraph, heading, works = text.split("\n\n")
+    title, paragraph, results, heading, works = text.split("\n\n")
     assert (title, heading) == ("entities/test: span_f1 = F1", "References")
     assert paragraph.startswith("The 8 systems are scored by F1 (van Rijsbergen 1979) on the 600 items in 40 clusters")
     assert "\nAlexander Yeh. 2000. More accurate tests" in works
     assert board("--methods", "--format", "table").stdout == text
     (row,) = board("--methods", "--format", "json").json
     assert (row["task"], row["metric"], row["text"]) == ("entities", "span_f1", paragraph)
+    assert results == row["results"]
+    assert results.startswith("On 600 items in 40 clusters, aspen-xl has the best score of 8 systems: 0.9592 (F1).")
     assert [f"{work['text']} {work['link']}".strip() for work in row["references"]] == works.splitlines()
     latex = board("--methods", "--format", "latex").stdout
     assert all("% " + line in latex for work in row["references"] for line in work["bibtex"].splitlines())

@@ -173,7 +173,11 @@ def test_every_form_has_the_paragraph_and_its_works():
     assert str(methods) == methods.text
     assert methods.to_text().split("\n\n")[0] == "task/test: acc = accuracy"
     assert "95 \\% confidence" in methods.to_latex()
-    assert all(line.startswith("%") for line in methods.to_latex().split("\n\n", 1)[1].splitlines())
+    assert methods.results.startswith("On 100 items, a reaches 1.0000 and b 0.9900 (accuracy). The difference is ")
+    for form in (methods.to_text(), methods.to_latex(), methods.to_markdown()):
+        assert "On 100 items, a reaches" in form
+    assert methods.described()["results"] == methods.results
+    assert all(line.startswith("%") for line in methods.to_latex().split("\n\n", 2)[2].splitlines())
     assert methods.to_markdown().count("\n- ") == methods.to_bibtex().count("\n@") + 1 == 5
     assert [work["key"] for work in methods.described()["references"]] == [work.key for work in methods.references]
 
