@@ -18,9 +18,10 @@ from sqlalchemy import Connection
 from registry.arrays import Floats, Ints
 from registry.errors import InputError, UnknownNameError, counted, listed
 from registry.evaluation.comparing.board_keys import BoardKey
-from registry.evaluation.comparing.board_statistics import Board
+from registry.evaluation.comparing.board_statistics import Board, load_values
 from registry.evaluation.comparing.settings import Request
 from registry.messages import Message
+from registry.significance.correlations import PairMatrix
 from registry.significance.matrix import StatisticMatrix
 from registry.significance.metric_agreement import (
     MEASURES,
@@ -34,9 +35,22 @@ from registry.significance.multiple import CORRECTIONS, adjust, count_required_d
 from registry.significance.ranks import assign_letters, find_groups, rank
 from registry.store import catalog
 from registry.store.catalog import TaskRow
-from registry.studies.study import BoardStudy, BoardSubject, Case, Choice, Finding, Parts, Row, choose_keys, option
+from registry.studies.study import (
+    BoardStudy,
+    BoardSubject,
+    Case,
+    Choice,
+    Finding,
+    Parts,
+    Row,
+    choose_keys,
+    is_named,
+    name_systems,
+    option,
+)
 
 _SHOWN = ("spa", "accuracy", "acc-eq-by-item", "kendall-by-item", "pearson", "pearson-of-means")  # of every metric
+_ITEM_ATTRIBUTES = ("segment", "position", "domain")  # of scores in the files of mt-metrics-eval
 _LEAST_SYSTEMS = 5  # with fewer, another system may reverse the order of metrics
 _MOST_PAIRS = 2**26  # pairs of outputs of a tie-calibrated accuracy: 3 GB
 _MOST_NAMED = 5
@@ -51,7 +65,8 @@ class Metrics(BoardStudy):
     table `pairs` has the tests of all pairs of metrics. A test swaps the standardised scores of two metrics in random
     items, or in clusters if the test set has them. Only outputs that people scored count, and systems that all metrics
     scored. If another test set of the task has people's scores, `--human` names it, too (`scores/human`); the metrics
-    of both test sets are compared, for items and systems of the same names.
+    of both test sets are compared, for items and systems of the same names. Without `--human`, the participants of a
+    task are metrics, and its gold is people's scores, as in the files of mt-metrics-eval.
 
     Measures of systems: `spa` (soft pairwise accuracy), `accuracy` (pairwise accuracy), `pearson-of-means`,
     `spearman-of-means`, `kendall-of-means`. Measures of single outputs: `acc-eq` (accuracy with tie calibration),
@@ -86,6 +101,8 @@ class Metrics(BoardStudy):
                       choice: Choice) -> Iterator[BoardSubject]:
         """Yield the boards of all metrics on the same items and systems together; that of people's scores is first.
 
+        Without `--human`, yield the boards of correlations with people's scores, whose participants are metrics.
+
         Raises:
             UnknownNameError: The task has no metric of a name.
             InputError: No metric has people's scores, or there is no other metric.
@@ -94,8 +111,11 @@ class Metrics(BoardStudy):
         test_sets = list(dict.fromkeys(key.test_set.name for key in keys))
         if choice.test_set is not None and choice.test_set not in test_sets:
             raise UnknownNameError(f"test set of {task.slug}", choice.test_set, test_sets)
-        people_set, _, human = self.human.rpartition("/")
         names = list(dict.fromkeys(key.metric.alias for key in keys))
+        if not self.human and any(key.metric.family == "pair" for key in keys):
+            yield from self._find_correlations(connection, keys, choice, request)
+            return
+        people_set, _, human = self.human.rpartition("/")
         if keys and not self.human:
             raise InputError(f"name the metric that has people's scores, such as --human {names[0]}; the metrics of "
                              f"{task.slug} are {listed(names, _MOST_NAMED)}")
@@ -115,6 +135,29 @@ class Metrics(BoardStudy):
                           and (key.track, key.facet) == (track, facet) and key is not board]
                 yield self._make_subject(board, others, request)
 
+    def _find_correlations(self, connection: Connection, keys: Sequence[BoardKey], choice: Choice,
+                           request: Request) -> Iterator[OutputsSubject]:
+        """Yield one board of a correlation per test set, track and facet; its items are outputs of systems."""
+        found: dict[str, BoardKey] = {}
+        for key in keys:
+            if key.metric.family == "pair" and choice.test_set in (None, key.test_set.name):
+                found.setdefault(key.item_set, key)
+        for key in found.values():
+            names = [name for name in ("system", *_ITEM_ATTRIBUTES)
+                     if catalog.item_attribute(connection, key.gold.gold_revision_id, name)]
+            if len(names) < 2 or names[0] != "system":
+                raise InputError(f"{key.name}: items have no attributes 'system' and 'segment'; name the metric with "
+                                 "people's scores by --human")
+            yield OutputsSubject(self, (self._select_metrics(key),), {}, request, names[1])
+
+    def _select_metrics(self, key: BoardKey) -> BoardKey:
+        for name in self.metrics:
+            if not any(is_named(member, name) for member in key.members):
+                raise UnknownNameError(f"metric of {key.name}", name, sorted({member.system for member in key.members}))
+        return replace(key, family=None, members=[
+            member for member in key.members
+            if not self.metrics or any(is_named(member, name) for name in self.metrics)])
+
     def _make_subject(self, people: BoardKey, others: Sequence[BoardKey], request: Request) -> MetricsSubject:
         """Return the boards of people's scores and of the other metrics, with the systems that all of them have."""
         boards = [people, *(key for key in others if key.metric.alias in self.metrics
@@ -129,9 +172,9 @@ class Metrics(BoardStudy):
             replace(key, family=None, members=[m for m in key.members if (m.team, m.system) in shared])
             for key in boards), {}, request, tuple(sorted(system for _, system in set.union(*systems) - shared)))
 
-    def run(self, case: MetricsCase) -> Finding:
+    def run(self, case: JudgedCase) -> Finding:
         measure, alpha = MEASURES[self.measure], case.request.significance.alpha
-        data = _align(case)
+        data = case.scores
         _check(data, measure)
         comparison = compare_metrics(HumanScores(data.human), data.metrics, measure, case.settings, data.units,
                                      swap_single_scores=self.single_scores)
@@ -141,13 +184,45 @@ class Metrics(BoardStudy):
         rows = _make_rows(data, comparison, measure, adjusted, alpha)
         pairs = [_make_pair_row(data, comparison, n, adjusted) for n in range(len(comparison.pairs))]
         return Finding({"metrics": rows, "pairs": pairs}, [
-            _answer(self.human, measure, rows, alpha), *_explain(self, case, data, comparison, correction.title)],
+            _answer(data.people, measure, rows, alpha), *_explain(self, case, data, comparison, correction.title)],
             list(_warn(data, comparison, case, correction.name)))
 
 
 @dataclass(frozen=True, eq=False)
+class MetricScores:
+    """Scores of single outputs by people and by metrics, for the items that all metrics scored.
+
+    Attributes:
+        people: Name of people's scores.
+        names: Names of the metrics.
+        human: People's scores, [items, systems]; higher is better; nan if people or a metric did not score an output.
+        metrics: Scores of the metrics, [metrics, items, systems]; higher is better.
+        units: Cluster of each item, [items]; None: items are independent.
+        n_uncounted: Number of outputs that people scored, but not all metrics.
+        not_means: Metrics whose score on the board is not the mean of the items' scores.
+        lacking: Systems that are left out, because a metric did not score them.
+    """
+
+    people: str
+    names: list[str]
+    human: Floats
+    metrics: Floats
+    units: Ints | None
+    n_uncounted: int = 0
+    not_means: Sequence[str] = ()
+    lacking: Sequence[str] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedCase(Case):
+    """Scores of the same outputs by people and by metrics, with the boards that have them."""
+
+    scores: MetricScores
+
+
+@dataclass(frozen=True, eq=False)
 class MetricsSubject(BoardSubject):
-    """The boards of several metrics on the same items and systems, before they are loaded.
+    """Boards of the same items and systems, one per metric; the first one has people's scores.
 
     Attributes:
         lacking: Systems that a metric did not score.
@@ -161,11 +236,11 @@ class MetricsSubject(BoardSubject):
         item_sets = dict.fromkeys(key.item_set for key in self.keys)
         return f"{self.keys[0].task.slug}/{' and '.join(item_sets)}"
 
-    def load(self, connection: Connection, parts: Parts) -> MetricsCase | None:
-        """Load the boards with their statistics and the names of their items.
+    def load(self, connection: Connection, parts: Parts) -> JudgedCase | None:
+        """Load the boards, and arrange the scores of all metrics by the same items and systems.
 
         Raises:
-            InputError: No item has people's scores.
+            InputError: No item has scores by people and by all metrics.
         """
         case = super().load(connection, parts)
         if case is None:
@@ -176,55 +251,66 @@ class MetricsSubject(BoardSubject):
         for board in case.boards:
             names = catalog.item_keys(connection, board.key.gold.gold_revision_id)
             items.append([names[n] for n in board.items.tolist()])
-        return MetricsCase(case.boards, self, parts, items)
+        return JudgedCase(case.boards, self, parts, self._arrange(case.boards, items))
+
+    def _arrange(self, boards: Sequence[Board], items: Sequence[Sequence[str]]) -> MetricScores:
+        people, *others = boards
+        shared = set.intersection(*map(set, items))
+        if not shared:
+            raise InputError(f"{self.name}: no item has scores by people and by all metrics; items of two test sets "
+                             "need the same names")
+        places = [{item: n for n, item in enumerate(names)} for names in items]
+        rows = [np.array([place[item] for item in items[0] if item in shared]) for place in places]
+        systems = [(member.team, member.system) for member in people.members]
+        scores = np.stack([_score_outputs(board, systems)[chosen] for board, chosen in zip(boards, rows, strict=True)])
+        human = np.where(np.isnan(scores).any(axis=0), np.nan, scores[0])
+        units = people.matrix.units
+        return MetricScores(
+            people.key.metric.alias, [board.key.metric.alias for board in others], human, np.nan_to_num(scores[1:]),
+            None if units is None else np.unique(units[rows[0]], return_inverse=True)[1],
+            int(np.count_nonzero(np.isnan(human)) - np.count_nonzero(np.isnan(scores[0]))),
+            [board.key.metric.alias for board in others if not board.matrix.is_mean], self.lacking)
 
 
 @dataclass(frozen=True, eq=False)
-class MetricsCase(Case):
-    """Boards of metrics, the first one with people's scores, and the names of the items of each board."""
-
-    subject: MetricsSubject
-    items: list[list[str]]
-
-
-@dataclass(frozen=True, eq=False)
-class _MetricScores:
-    """Scores of single outputs by people and by metrics, for the items that all metrics scored.
+class OutputsSubject(BoardSubject):
+    """Board of a correlation with people's scores, whose participants are metrics and whose items are outputs.
 
     Attributes:
-        names: Names of the metrics.
-        human: People's scores, [items, systems]; higher is better; nan if people or a metric did not score an output.
-        metrics: Scores of the metrics, [metrics, items, systems]; higher is better.
-        units: Cluster of each item, [items]; None: items are independent.
-        n_outputs: Number of outputs that people scored, including those that a metric did not score.
-        not_means: Metrics whose score on the board is not the mean of the items' scores.
+        item_attribute: Attribute that numbers the items of the systems, such as `segment`.
     """
 
-    names: list[str]
-    human: Floats
-    metrics: Floats
-    units: Ints | None
-    n_outputs: int
-    not_means: list[str]
+    item_attribute: str
 
+    @property
+    def name(self) -> str:
+        """Name of the test set, track and facet."""
+        return f"{self.keys[0].task.slug}/{self.keys[0].item_set}"
 
-def _align(case: MetricsCase) -> _MetricScores:
-    """Arrange the scores of all boards by the same items and systems."""
-    people, *others = case.boards
-    shared = set.intersection(*map(set, case.items))
-    if not shared:
-        raise InputError(f"{people.key.name}: no item has scores by all metrics; items of two test sets need the same "
-                         "names")
-    places = [{item: n for n, item in enumerate(items)} for items in case.items]
-    rows = [np.array([place[item] for item in case.items[0] if item in shared]) for place in places]
-    systems = [(member.team, member.system) for member in people.members]
-    scores = np.stack([_score_outputs(board, systems)[chosen] for board, chosen in zip(case.boards, rows, strict=True)])
-    units = people.matrix.units
-    return _MetricScores([board.key.metric.alias for board in others],
-                         np.where(np.isnan(scores).any(axis=0), np.nan, scores[0]), np.nan_to_num(scores[1:]),
-                         None if units is None else np.unique(units[rows[0]], return_inverse=True)[1],
-                         int(np.count_nonzero(~np.isnan(scores[0]))),
-                         [board.key.metric.alias for board in others if not board.matrix.is_mean])
+    def load(self, connection: Connection, parts: Parts) -> JudgedCase | None:
+        """Load the board, and arrange its outputs by items and systems.
+
+        Raises:
+            InputError: A cluster has only some of the outputs for an item.
+        """
+        case = super().load(connection, parts)
+        if case is None:
+            return None
+        matrix = case.board.matrix
+        assert isinstance(matrix, PairMatrix)
+        items, systems = (np.unique(load_values(connection, case.board, name), return_inverse=True)[1]
+                          for name in (self.item_attribute, "system"))
+        scores = np.full((len(case.board.members) + 1, items.max() + 1, systems.max() + 1), np.nan)
+        scores[:, items, systems] = np.concatenate([matrix.y[:, None], matrix.x], axis=1).T
+        units = None
+        if matrix.units is not None:
+            units = np.zeros(items.max() + 1, dtype=np.int64)
+            units[items] = matrix.units
+            if (units[items] != matrix.units).any():
+                raise InputError(f"{self.name}: clusters by {case.board.key.test_set.cluster_attribute!r} divide the "
+                                 f"outputs for a {self.item_attribute}, which are swapped together; add --unit item")
+        return JudgedCase(case.boards, self, parts, MetricScores(
+            "people", name_systems(case.board.members), scores[0], np.nan_to_num(scores[1:]), units))
 
 
 def _score_outputs(board: Board, systems: Sequence[tuple[str, str]]) -> Floats:
@@ -239,7 +325,7 @@ def _score_outputs(board: Board, systems: Sequence[tuple[str, str]]) -> Floats:
     return np.asarray(scores[:, [members.index(system) for system in systems]] * (-1 if matrix.lower_is_better else 1))
 
 
-def _check(data: _MetricScores, measure: Measure) -> None:
+def _check(data: MetricScores, measure: Measure) -> None:
     if not (~np.isnan(data.human)).any():
         raise InputError("people and all metrics scored no output together; leave out metrics by --metric")
     if isinstance(measure, TieCalibratedAccuracy) and measure.grouping != "item":
@@ -251,7 +337,7 @@ def _check(data: _MetricScores, measure: Measure) -> None:
                              "memory; use --measure acc-eq-by-item")
 
 
-def _make_rows(data: _MetricScores, comparison: MetricComparison, measure: Measure, adjusted: Floats,
+def _make_rows(data: MetricScores, comparison: MetricComparison, measure: Measure, adjusted: Floats,
                alpha: float) -> list[Row]:
     """Return the table of metrics, the best one first."""
     human, agreement = HumanScores(data.human), comparison.agreement
@@ -277,7 +363,7 @@ def _make_rows(data: _MetricScores, comparison: MetricComparison, measure: Measu
     return [{key: row[key] for key in (*leading, *columns)} for row in rows]
 
 
-def _make_pair_row(data: _MetricScores, comparison: MetricComparison, n: int, adjusted: Floats) -> Row:
+def _make_pair_row(data: MetricScores, comparison: MetricComparison, n: int, adjusted: Floats) -> Row:
     (a, b), difference = comparison.pairs[n], float(comparison.differences[n])
     if difference < 0:
         a, b, difference = b, a, -difference
@@ -301,17 +387,17 @@ def _answer(human: str, measure: Measure, rows: Sequence[Row], alpha: float) -> 
     return f"{text}, {shown}not significantly better than {listed(unclear, _MOST_NAMED)}."
 
 
-def _explain(study: Metrics, case: MetricsCase, data: _MetricScores, comparison: MetricComparison,
+def _explain(study: Metrics, case: JudgedCase, data: MetricScores, comparison: MetricComparison,
              correction: str) -> Iterator[str]:
     n_items, n_systems = data.human.shape
     n_judged = int(np.count_nonzero(~np.isnan(data.human)))
-    yield (f"{study.human} has scores of {n_judged:,} of {n_items * n_systems:,} outputs: {counted(n_items, 'item')}, "
-           f"{counted(n_systems, 'system')}.{' Only these outputs count.' * (n_judged < n_items * n_systems)}")
-    if data.n_outputs > n_judged:
-        yield (f"People scored {counted(data.n_outputs - n_judged, 'more output')}. They do not count, because a "
-               "metric has no score of them.")
-    if case.subject.lacking:
-        yield f"Systems without scores by all metrics are left out: {listed(case.subject.lacking, _MOST_NAMED)}."
+    yield (f"{n_judged:,} of {counted(n_items * n_systems, 'output')} have a score by people: "
+           f"{counted(n_items, 'item')}, {counted(n_systems, 'system')}."
+           f"{' Only these outputs count.' * (n_judged < n_items * n_systems)}")
+    if data.n_uncounted:
+        yield f"{counted(data.n_uncounted, 'more output')} do not count, because a metric has no score of them."
+    if data.lacking:
+        yield f"Systems without scores by all metrics are left out: {listed(data.lacking, _MOST_NAMED)}."
     if data.not_means:
         yield (f"The score of a system by {listed(data.not_means, _MOST_NAMED)} is the mean of its items' scores here, "
                "which is not the score on the board.")
@@ -324,7 +410,7 @@ def _explain(study: Metrics, case: MetricsCase, data: _MetricScores, comparison:
                f"{units}, but not to other systems or other annotators.")
 
 
-def _warn(data: _MetricScores, comparison: MetricComparison, case: MetricsCase, correction: str) -> Iterator[Message]:
+def _warn(data: MetricScores, comparison: MetricComparison, case: JudgedCase, correction: str) -> Iterator[Message]:
     n_systems, alpha = data.human.shape[1], case.request.significance.alpha
     if n_systems < _LEAST_SYSTEMS:
         yield Message("few-judged-systems", {"systems": n_systems, "least": _LEAST_SYSTEMS})

@@ -129,7 +129,7 @@ def test_only_outputs_that_people_scored_count(scored_task, registry):
         assert row["pearson"] == pytest.approx(np.corrcoef(scores[judged], human[judged])[0, 1])
     text = registry("study", "metrics", "t", "--human", "human", "--format", "table").stdout
     n = np.count_nonzero(~np.isnan(human))
-    assert f"human has scores of {n} of 354 outputs: 59 items, 6 systems. Only these outputs count." in text
+    assert f"{n} of 354 outputs have a score by people: 59 items, 6 systems. Only these outputs count." in text
 
 
 def test_people_s_scores_may_be_in_another_test_set(scored_task, registry):
@@ -140,6 +140,49 @@ def test_people_s_scores_may_be_in_another_test_set(scored_task, registry):
     for name, row in rows.items():
         assert row["subject"] == "t/people and texts"
         assert row["pearson"] == pytest.approx(np.corrcoef(METRICS[name].ravel(), HUMAN.ravel())[0, 1])
+
+
+MTME = """manifest = 1
+task.id = "t"
+significance.seed = 1
+metric = [{ name = "Pearson" }, { name = "Kendall" }]
+submit = [{ file = "metric-scores/en-de/{system}-refA.seg.score" }]
+[[test_set]]
+name = "en-de"
+gold = "human-scores/en-de.mqm.seg.score"
+attributes = "documents/en-de.docs"
+format = "mtme"
+cluster = "CLUSTER"
+"""
+
+
+@pytest.mark.parametrize("cluster", ["segment", "document"])
+def test_folders_of_mt_metrics_eval_are_read(scored, registry, tmp_path, cluster):
+    """The participants are metrics, and the gold is people's scores."""
+    human = np.where(np.random.default_rng(9).random(HUMAN.shape) < 0.2, np.nan, HUMAN)
+    names = [name for name in METRICS if name != "error"]
+    files = {"human-scores/en-de.mqm": human,
+             **{f"metric-scores/en-de/{name}-refA": METRICS[name] for name in names}}
+    for file, scores in files.items():
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / f"{file}.seg.score").write_text("".join(
+            f"{system}\t{'None' if np.isnan(score) else score}\n"
+            for system, column in zip(SYSTEMS, scores.T, strict=True) for score in column))
+    (tmp_path / "documents").mkdir()
+    (tmp_path / "documents/en-de.docs").write_text("".join(f"news\td{unit:02}\n" for unit in UNITS))
+    (tmp_path / "task.toml").write_text(MTME.replace("CLUSTER", cluster))
+    scored(tmp_path / "task.toml", "--root", tmp_path, command="apply", then=("score", "--workers", "1"))
+    rows = registry("study", "metrics", "t", "--resamples", "500", "--measure", "acc-eq-by-item",
+                    "--format", "json").json
+    judged = ~np.isnan(human)
+    assert {row["metric"]: row["pearson"] for row in rows} == {
+        name: pytest.approx(np.corrcoef(METRICS[name][judged], human[judged])[0, 1]) for name in names}
+    if cluster == "document":
+        comparison = compare_metrics(HumanScores(human), np.stack([METRICS[name] for name in names]),
+                                     MEASURES["acc-eq-by-item"], Settings(resamples=500, seed=1), UNITS)
+        assert [rows[1]["p_best"]] == comparison.p_values
+    refused = registry("study", "metrics", "t", "--human", "Pearson", exit_code=3).stderr
+    assert "a correlation has no score of a single item" in refused
 
 
 def test_single_scores_are_swapped_on_request(scored_task, registry):

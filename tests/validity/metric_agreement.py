@@ -18,7 +18,7 @@ from registry.significance.metric_agreement import MEASURES, HumanScores, compar
 from tests.validity.examinations import ALPHA, HERE
 
 ITEMS, SYSTEMS, OF_DOCUMENT = 90, 8, 6
-PERMUTATIONS = 199
+PERMUTATIONS = 99
 DOCUMENTS = np.repeat(np.arange(ITEMS // OF_DOCUMENT), OF_DOCUMENT)
 
 
@@ -82,7 +82,7 @@ def measure_error(population, measure, unit, runs):
     return errors / runs
 
 
-def main(runs=2000):
+def main(runs=1000):
     """Print the table."""
     print("| errors of the metrics | measure | swapped | error rate at 5 % | standard error |")
     print("| --- | --- | --- | --- | --- |")
