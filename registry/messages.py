@@ -536,6 +536,11 @@ def _few_judged_items(items: int, least: int) -> str:
             f"some system; at least {least} are needed")
 
 
+def _unconnected_systems(systems: int) -> Text:
+    return (f"{counted(systems, 'system has', 'systems have')} no score, because not both wins and losses connect "
+            f"{'it' if systems == 1 else 'them'} with the other systems", "collect more votes")
+
+
 def _few_groups(groups: int, kind: str, least: int) -> str:
     return (f"the results hold only for the {counted(groups, kind)} in the data, and may not hold for others; at least "
             f"{least} are needed for results about others")
@@ -559,6 +564,7 @@ _add("few-judged-systems", "warning",
      "agreement of metrics with people is measured on only {systems} systems (at least {least} are recommended), and "
      "another system may reverse the order of the metrics", remedy="add systems", systems=3, least=5)
 _add("few-groups", "warning", _few_groups, groups=4, kind="voter", least=6)
+_add("unconnected-systems", "warning", _unconnected_systems, systems=2)
 _add("weak-links", "warning",
      "differences between {groups} groups of systems depend on fewer than {least} wins in one direction",
      remedy="collect more votes between these groups", least=5, groups=2)

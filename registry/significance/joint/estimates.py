@@ -176,7 +176,7 @@ class JointEstimates:
         if len(self.groups) < 2:
             return np.zeros((self._inverse.shape[1],) * 2)
         a, b = (np.unique(groups, return_inverse=True)[1] for groups in self.groups.values())
-        return self._sum_squares(_Groups(a * (int(b.max()) + 1) + b))
+        return self._sum_squares(_Groups(a * (int(b.max(initial=0)) + 1) + b))
 
     @cached_property
     def _variances(self) -> list[_Variance]:
@@ -420,7 +420,8 @@ class NormalErrors(JointErrors):
     @cached_property
     def _errors(self) -> tuple[Floats, Floats]:
         """Simulated errors of the scores, [draws, systems], and the variances of their differences."""
-        values, vectors = np.linalg.eigh(self.estimates.covariance[np.ix_(self._systems, self._systems)])
+        covariance = np.nan_to_num(self.estimates.covariance[np.ix_(self._systems, self._systems)])
+        values, vectors = np.linalg.eigh(covariance)
         values = np.where(values > _ROUNDING * values.max(initial=0), values, 0.0)
         root = (vectors * np.sqrt(values)) @ vectors.T
         covariance = root @ root

@@ -35,7 +35,9 @@ Ties = Literal["half", "davidson"]
 _STEPS, _HALVINGS = 100, 40  # of Newton's method
 _CLOSE = 1e-10  # last step, in log odds
 _CLOSE_END = 1e-7  # last step towards the end of an interval
+_LARGEST_END = 25.0  # finite end of an interval, in log odds
 _LARGEST = 40.0  # log odds; beyond, a covariate or the order predicts all outcomes
+_RIDGE = 1e-13  # keeps the information regular far from the maximum, relative to its largest value
 _SEPARATED = "the order or a covariate predicts all outcomes of some systems; leave it out"
 _SINGULAR = 1e-10  # smallest eigenvalue of the scaled information
 
@@ -119,10 +121,11 @@ class BradleyTerry:
 
     @property
     def warnings(self) -> Messages:
-        """Warnings of too few voters, and of systems that few wins connect."""
-        n = int(self.firm_groups.max(initial=-1)) + 1
-        weak = Messages.make("weak-links", groups=n, least=LEAST_WINS) if n > 1 else ()
-        return Messages((*self.strengths.warnings, *weak))
+        """Warnings of too few voters, of systems without a strength, and of systems that few wins connect."""
+        n_lost, n_groups = int(np.isnan(self.scores).sum()), int(self.firm_groups.max(initial=-1)) + 1
+        lost = Messages.make("unconnected-systems", systems=n_lost) if n_lost else ()
+        weak = Messages.make("weak-links", groups=n_groups, least=LEAST_WINS) if n_groups > 1 else ()
+        return Messages((*self.strengths.warnings, *lost, *weak))
 
     def compare(self, a: Ints, b: Ints, *, confidence: float = 0.95) -> Comparisons:
         """Compare pairs of systems, as `JointEstimates.compare` does.
@@ -316,7 +319,8 @@ class _Likelihood:
     def find_end(self, parameters: Floats, contrast: Floats, bar: float) -> float:
         """Return the largest value of a contrast with which the likelihood can reach a bar.
 
-        This is an end of a profile-likelihood interval, by the method of Venzon and Moolgavkar (1988).
+        This is an end of a profile-likelihood interval, by the method of Venzon and Moolgavkar (1988). An end above 25
+        is infinite.
 
         Args:
             parameters: The parameters with the largest likelihood.
@@ -328,12 +332,14 @@ class _Likelihood:
         # multiplier m > 0, which follows from the bar.
         def expand(point: Floats) -> tuple[float, Floats, Floats, float]:
             value, gradient, information = self.evaluate(point)
-            free, along = np.linalg.solve(self._fix_level(information), np.stack([gradient, contrast], axis=1)).T
+            regular = self._fix_level(information) + _RIDGE * information.max() * np.eye(len(information))
+            free, along = np.linalg.solve(regular, np.stack([gradient, contrast], axis=1)).T
             return value, free, along, 2 * (value - bar) + float(gradient @ free)
 
         _, free, along, excess = expand(parameters)
         for _ in range(_STEPS):
             step = free + along * np.sqrt(excess / (contrast @ along))
+            step /= max(1.0, 2 * float(contrast @ step) / (_LARGEST_END - float(contrast @ parameters)))
             for _ in range(_HALVINGS):
                 _, next_free, next_along, next_excess = expand(parameters + step)
                 if next_excess >= 0:
@@ -342,7 +348,8 @@ class _Likelihood:
             parameters, free, along, excess = parameters + step, next_free, next_along, next_excess
             if abs(contrast @ step) < _CLOSE_END:
                 break
-        return float(contrast @ parameters)
+        end = float(contrast @ parameters)
+        return end if end < _LARGEST_END - 1e-3 else np.inf
 
     def invert(self, parameters: Floats) -> Floats:
         """Return the covariance of the parameters under the model, with strengths that add up to 0.

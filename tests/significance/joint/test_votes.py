@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
+from registry.significance import Settings
 from registry.significance.joint import estimates
 from registry.significance.joint.votes import Votes, compute_win_rates, fit_bradley_terry
 from tests.conftest import REAL_DATA
@@ -198,6 +199,7 @@ def test_a_system_that_never_loses_has_no_strength():
     assert fit.components.above.sum() == 1
     assert np.isnan(fit.compare(np.array([5]), np.array([0])).log_p).all()
     assert (fit.firm_groups[5:] == -1).all()
+    assert fit.warnings.codes == ("unconnected-systems",)
 
 
 def test_without_losses_no_system_has_a_strength():
@@ -263,6 +265,29 @@ def test_profile_likelihood_intervals_of_several_systems():
     least = fall(wald.differences[1])
     for end in (pairs.low[1], pairs.high[1]):
         assert 2 * (fall(end) - least) / scale == pytest.approx(quantile**2, rel=1e-5)
+
+
+def test_few_degrees_of_freedom_have_infinite_intervals():
+    """Two voters have one degree of freedom, whose quantile at 99.9 % is 637."""
+    votes = replace(expand({(0, 1): (10, 3)}, 2), groups={"voter": np.arange(13) % 2})
+    pair = fit_bradley_terry(votes).compare(np.array([0]), np.array([1]), confidence=0.999)
+    assert (pair.low[0], pair.high[0]) == (-np.inf, np.inf)
+    one = replace(votes, groups={"voter": np.zeros(13)})
+    assert np.isnan(fit_bradley_terry(one).compare(np.array([0]), np.array([1])).low).all()
+    assert fit_bradley_terry(one).compute_rank_sets(Settings(resamples=99, seed=1)).high.tolist() == [2, 2]
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_intervals_of_few_votes_include_the_difference(seed):
+    rng = np.random.default_rng(seed)
+    n, systems = int(rng.integers(3, 40)), int(rng.integers(2, 6))
+    votes = draw(n=n, systems=systems, seed=seed, ties=rng.choice([0, 1]), weights=seed % 3 == 0)
+    fit = fit_bradley_terry(votes, ties="davidson" if seed % 2 else "half")
+    pairs = fit.compare(*np.triu_indices(systems, 1))
+    has_interval = np.isfinite(pairs.errors)
+    assert (pairs.low < pairs.differences)[has_interval].all()
+    assert (pairs.differences < pairs.high)[has_interval].all()
+    fit.compute_rank_sets(Settings(resamples=99, seed=1))
 
 
 def test_win_rates_are_mean_points():
