@@ -160,7 +160,8 @@ def pairs(
 ) -> None:
     """Print pairs of systems with their p-values.
 
-    The pairs of the best systems come first. For all pairs of a large leaderboard, this is faster: `registry query
+    The pairs of the best systems come first. In a pipe, the output is TSV, without the sentences below the table;
+    --format table prints them. For all pairs of a large leaderboard, this is faster: `registry query
     --format parquet --output FILE "SELECT * FROM pairwise"`.
     """
     from registry.boards.choose import select_pairs
@@ -201,7 +202,8 @@ def compare_pair(
     """Compare two systems: difference, CI, p-value.
 
     The command also prints on how many items the systems differ, which true difference the test set detects with 80 %
-    power, and a sentence for a paper. P-values are corrected for all pairs of the leaderboard.
+    power, and a sentence for a paper. In a pipe, it prints TSV without these sentences; --format table prints them.
+    P-values are corrected for all pairs of the leaderboard.
     """
     from registry.boards.choose import find_pair_boards
     from registry.boards.pairs import add_details
