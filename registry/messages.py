@@ -945,6 +945,9 @@ def _undefined_agreement(coefficients: int, unit: str, percent: float) -> Text:
 _add("few-units-agreement", "warning", _few_units_agreement, units=12, unit="item", least=50)
 _add("constant-agreement", "info", _constant_agreement, coefficients=1, unit="item")
 _add("undefined-agreement", "warning", _undefined_agreement, coefficients=1, unit="item", percent=12.5)
+_add("unshared-items", "info", lambda pairs, least: (
+    f"{counted(pairs, 'pair of annotators has', 'pairs of annotators have')} no row, because the annotators "
+    f"share fewer than {least} items"), pairs=3, least=5)
 _add("unpaired-items", "info", lambda items: f"{counted(items, 'item has', 'items have')} fewer than two ratings and "
      f"{'does' if items == 1 else 'do'} not count", items=7)
 _add("unequal-ratings", "info", "Fleiss' kappa is left out, because items have different numbers of ratings")

@@ -20,6 +20,7 @@ from registry.rendering.table import Column, Row, Table, format_interval, make_n
 from registry.significance import Settings
 from registry.significance.agreement import (
     ICC_NAMES,
+    LEAST_SHARED,
     LEAST_UNITS,
     Estimate,
     measure_agreement,
@@ -132,8 +133,11 @@ def compute_agreement(data: Any, options: RatingOptions, by: By | None, settings
     unit = "item" if paired.clusters is None else "cluster"
     resampling = (f"Intervals say how coefficients vary over other {unit}s, with these annotators (BCa bootstrap, "
                   f"{chosen.draws:,} resamples of {counted(n_units, unit)}, seed {chosen.seed}).")
-    messages = Messages(_list_messages(named, estimates, n_units, unit))
-    return Agreement(rows, by, messages, named.read_as, named.notes, resampling)
+    messages = [*_list_messages(named, estimates, n_units, unit)]
+    n_pairs = math.comb(len(named.annotators), 2) - sum(row["other_annotator"] is not None for row in rows)
+    if by == "pair" and n_pairs:
+        messages.append(Message("unshared-items", {"pairs": n_pairs, "least": LEAST_SHARED}))
+    return Agreement(rows, by, Messages(messages), named.read_as, named.notes, resampling)
 
 
 def _check_by(named: NamedRatings, by: By | None) -> None:

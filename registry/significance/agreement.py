@@ -12,8 +12,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import combinations
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from scipy import sparse
@@ -28,7 +27,10 @@ from registry.significance.resampling.exceedances import find_bca_levels
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 
 LEAST_UNITS = 50  # with fewer, intervals may have a coverage below 93 % (tests/validity/agreement_hits.py)
+LEAST_SHARED = 5  # items that a pair of annotators shares; with fewer, its alpha says little
+
 _AT_ONCE = 2**22  # counts, or sums, of resamples in one product
+_FEW_COLUMNS = 64  # of statistics; their products are faster if they are not sparse
 _ROUNDING = 1e-12  # smallest share of its parts at which a difference is no rounding error
 ICC_NAMES = ("ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)")
 CITATIONS = {
@@ -129,22 +131,73 @@ class Coefficient:
 
     Attributes:
         names: The names of the coefficients.
-        statistics: Statistics of each item, sparse [items, columns].
+        statistics: Statistics of each unit (item or cluster), an array or sparse array [units, columns].
         score: Function from sums, [resamples, columns], to coefficients, [resamples, names]. An undefined coefficient
             is nan.
         n_items: Number of items with two or more ratings.
+        units: The numbers of the units of `statistics`, in ascending order; None: all units.
+        base: A coefficient of all units. If there is one, `statistics` are differences from its statistics.
     """
 
     names: tuple[str, ...]
     statistics: Any
     score: Callable[[Floats], Floats]
     n_items: int
+    units: Ints | None = None
+    base: Coefficient | None = None
+
+    @property
+    def totals(self) -> Floats:
+        """Sums of the statistics of all units, [columns]."""
+        totals = np.asarray(self.statistics.sum(axis=0), dtype=np.float64)
+        return totals if self.base is None else totals + self.base.totals
 
     @property
     def estimates(self) -> Floats:
         """The coefficients of all items, [names]."""
-        estimates: Floats = self.score(np.asarray(self.statistics.sum(axis=0), dtype=np.float64)[None])[0]
+        estimates: Floats = self.score(self.totals[None])[0]
         return estimates
+
+    def group(self, clusters: Ints) -> Coefficient:
+        """Return the coefficient with clusters as units.
+
+        Args:
+            clusters: The number of the cluster of each item, [items].
+        """
+        clusters = clusters if self.units is None else clusters[self.units]
+        units, rows = np.unique(clusters, return_inverse=True)
+        members = sparse.csr_array((np.ones(len(rows)), (rows, np.arange(len(rows)))), shape=(len(units), len(rows)))
+        return replace(self, statistics=members @ self.statistics, units=None if self.units is None else units)
+
+    def compress(self) -> Coefficient:
+        """Return the coefficient with few columns as an array, because its products are faster."""
+        is_narrow = self.statistics.shape[1] <= _FEW_COLUMNS
+        return replace(self, statistics=self.statistics.toarray()) if is_narrow else self
+
+    def add(self, weights: Floats, base_sums: Floats | None) -> Floats:
+        """Compute sums of statistics over resamples, [resamples, columns].
+
+        Args:
+            weights: How often each resample has each unit, [resamples, units].
+            base_sums: The sums of `base`; None if there is none.
+        """
+        sums: Floats = (weights if self.units is None else weights[:, self.units]) @ self.statistics
+        return sums if base_sums is None else sums + base_sums
+
+    def jackknife(self, n_units: int) -> Floats:
+        """Compute the coefficients without each unit (item or cluster), [units, names]."""
+        totals, statistics, units = self.totals, self.statistics, self.units
+        if self.base is not None and units is not None:
+            places = sparse.csr_array((np.ones(len(units)), (units, np.arange(len(units)))),
+                                      shape=(n_units, len(units)))
+            statistics, units = self.base.statistics + places @ statistics, None
+        scores = [self.score(totals - (statistics[rows] if isinstance(statistics, np.ndarray) else
+                                       statistics[rows].toarray())) for rows in _slices(*statistics.shape)]
+        if units is None:
+            return np.concatenate(scores)
+        without = np.repeat(self.estimates[None], n_units, axis=0)
+        without[units] = np.concatenate(scores)
+        return without
 
 
 @dataclass(frozen=True)
@@ -218,32 +271,45 @@ def measure_agreement(ratings: Ratings, settings: Settings) -> list[Estimate]:
         coefficients += [make_cohen_kappa(ratings, "linear"), make_cohen_kappa(ratings, "quadratic")]
     if ratings.level in ("interval", "ratio") and ratings.is_complete and ratings.n_rated > 1:
         coefficients.append(make_intraclass_correlations(ratings))
-    return estimate(coefficients, ratings.clusters, settings)
+    return estimate(coefficients, ratings, settings)
 
 
 def measure_without_annotators(ratings: Ratings, settings: Settings) -> list[Estimate]:
     """Compute alpha without each annotator in turn, [annotators]."""
     ratings = _prepare(ratings)
-    return estimate([make_alpha(ratings.select(ratings.annotators != annotator))
-                     for annotator in range(ratings.n_annotators)], ratings.clusters, settings)
+    columns = _AlphaColumns.choose(ratings)
+    alpha = _make_alpha(columns, ratings)
+    coefficients = []
+    for annotator in range(ratings.n_annotators):
+        items = np.unique(ratings.items[ratings.annotators == annotator])
+        rest = ratings.select(np.isin(ratings.items, items) & (ratings.annotators != annotator))
+        change = columns.compute(rest)[items] - alpha.statistics[items]
+        n_items = ratings.n_items - int(np.count_nonzero(ratings.sizes[items] == 2))
+        coefficients.append(replace(alpha, statistics=change, n_items=n_items, units=items, base=alpha))
+    return estimate(coefficients, ratings, settings)
 
 
 def measure_pairs(ratings: Ratings, settings: Settings) -> dict[tuple[int, int], Estimate]:
-    """Compute alpha of each pair of annotators that share items."""
+    """Compute alpha of each pair of annotators that share at least `LEAST_SHARED` items."""
     ratings = _prepare(ratings)
+    rated = sparse.csr_array((np.ones(len(ratings.items), dtype=np.int64), (ratings.annotators, ratings.items)),
+                             shape=(ratings.n_annotators, ratings.n_items))
+    shared = sparse.triu(rated @ rated.T, 1).tocoo()
+    is_enough = shared.data >= LEAST_SHARED
+    pairs = sorted(zip(*(axis[is_enough].tolist() for axis in shared.coords), strict=True))
     by_annotator = [np.flatnonzero(ratings.annotators == annotator) for annotator in range(ratings.n_annotators)]
-    coefficients: dict[tuple[int, int], Coefficient] = {}
-    for pair in combinations(range(ratings.n_annotators), 2):
+    coefficients = []
+    for pair in pairs:
         alpha = make_alpha(ratings.select(np.concatenate([by_annotator[annotator] for annotator in pair])))
-        if alpha.n_items:
-            coefficients[pair] = alpha
-    return dict(zip(coefficients, estimate(list(coefficients.values()), ratings.clusters, settings), strict=True))
+        items = np.flatnonzero(np.diff(alpha.statistics.indptr))
+        coefficients.append(replace(alpha, statistics=alpha.statistics[items], units=items))
+    return dict(zip(pairs, estimate(coefficients, ratings, settings), strict=True))
 
 
 def measure_categories(ratings: Ratings, settings: Settings) -> list[Estimate]:
     """Compute nominal alpha of each category against all other categories, [categories]."""
     ratings = _prepare(ratings)
-    return estimate([make_category_alphas(ratings)], ratings.clusters, settings)
+    return estimate([make_category_alphas(ratings)], ratings, settings)
 
 
 def make_alpha(ratings: Ratings) -> Coefficient:
@@ -253,26 +319,87 @@ def make_alpha(ratings: Ratings) -> Coefficient:
     of two values is the square of: whether they differ (nominal), the difference of their mean ranks (ordinal), their
     difference (interval), or their difference divided by their sum (ratio).
     """
-    counts, level, values = ratings.counts, ratings.level, ratings.values
-    pairs, coincidences = _count_coincidences(counts, ratings.sizes)
-    first, second = pairs.T
-    if level == "ordinal":
-        # The ranks, and with them the disagreements, are those of the resample.
-        return Coefficient(("Krippendorff's alpha",), _join(counts, coincidences),
-                           partial(_score_ordinal, first, second, len(values)), ratings.n_rated)
-    expected: Callable[[Floats], tuple[Floats, Floats]]
-    if level == "nominal":
-        disagreements, expected, columns = np.ones(len(pairs)), _expect_nominal, counts
-    elif level == "interval":
+    return _make_alpha(_AlphaColumns.choose(ratings), ratings)
+
+
+def _make_alpha(columns: _AlphaColumns, ratings: Ratings) -> Coefficient:
+    return Coefficient(("Krippendorff's alpha",), columns.compute(ratings), columns.score, ratings.n_rated)
+
+
+@dataclass(frozen=True, eq=False)
+class _AlphaColumns:
+    """The statistics of items from which alpha is computed.
+
+    - Counts of categories, which give the expected disagreement; at the level interval, the moments of values.
+    - The observed disagreement; at the level ordinal, the coincidences of each pair of different categories, because
+      their ranks, and so their disagreements, are those of the resample.
+
+    Attributes:
+        level: The level of measurement.
+        values: The values of the categories, minus about their mean, [categories].
+        pairs: The pairs of different categories that occur in items, the lower one first, [pairs, 2].
+        distances: The disagreement of each two categories at the level ratio, [categories, categories].
+    """
+
+    level: Level
+    values: Floats
+    pairs: Ints
+    distances: Floats
+
+    @classmethod
+    def choose(cls, ratings: Ratings) -> Self:
+        """Choose the statistics for some ratings and any part of them."""
+        counts, values = ratings.counts, ratings.values
+        distances = np.empty((0, 0))
+        if ratings.level == "ratio":
+            distances = share(np.subtract.outer(values, values), np.add.outer(values, values), 0.0)**2
         centred = values - counts.sum(axis=0) @ values / max(counts.sum(), 1)
-        disagreements, expected = (values[second] - values[first])**2, _expect_interval
-        columns = counts @ np.stack([np.ones(len(values)), centred, centred**2], axis=1)
-    else:
-        distances = share(np.subtract.outer(values, values), np.add.outer(values, values), 0.0)**2
-        disagreements, expected, columns = distances[first, second], partial(_expect_ratio, distances), counts
-    observed = coincidences @ disagreements[:, None]
-    return Coefficient(("Krippendorff's alpha",), _join(columns, observed),
-                       partial(_score_alpha, expected), ratings.n_rated)
+        return cls(ratings.level, centred, _count_coincidences(counts, ratings.sizes)[0], distances)
+
+    def compute(self, ratings: Ratings) -> Any:
+        """Return the statistics, sparse [items, columns]."""
+        counts = ratings.counts
+        pairs, coincidences = _count_coincidences(counts, ratings.sizes)
+        first, second = pairs.T
+        if self.level == "ordinal":
+            codes, all_codes = (each[:, 0] * len(self.values) + each[:, 1] for each in (pairs, self.pairs))
+            places = sparse.csr_array((np.ones(len(pairs)), (np.arange(len(pairs)), np.searchsorted(all_codes, codes))),
+                                      shape=(len(pairs), len(self.pairs)))
+            return _join(counts, coincidences @ places)
+        if self.level == "nominal":
+            return _join(counts, coincidences.sum(axis=1)[:, None])
+        if self.level == "ratio":
+            return _join(counts, coincidences @ self.distances[first, second][:, None])
+        moments = counts @ np.stack([np.ones(len(self.values)), self.values, self.values**2], axis=1)
+        return _join(moments, coincidences @ ((self.values[second] - self.values[first])**2)[:, None])
+
+    def score(self, sums: Floats) -> Floats:
+        """Compute alpha from sums of the statistics."""
+        if self.level == "ordinal":
+            return self._score_ordinal(sums)
+        parts, observed = sums[:, :-1], sums[:, -1]
+        if self.level == "interval":
+            n, total, squares = parts.T
+            expected = 2 * (n * squares - total**2)
+            expected = np.where(expected > _ROUNDING * n * squares, expected, 0.0)
+        else:
+            n = parts.sum(axis=1)
+            expected = n**2 - (parts**2).sum(axis=1) if self.level == "nominal" else (
+                parts @ self.distances * parts).sum(axis=1)
+        return 1 - share((n - 1) * observed, expected)[:, None]
+
+    def _score_ordinal(self, sums: Floats) -> Floats:
+        """Compute ordinal alpha.
+
+        The ordinal disagreement of two categories is the squared difference of their mean ranks. It is the same as the
+        sum of counts between them in Krippendorff's definition.
+        """
+        counts, coincidences = np.split(sums, [len(self.values)], axis=1)
+        n = counts.sum(axis=1)
+        ranks = np.cumsum(counts, axis=1) - (counts + n[:, None]) / 2  # minus their mean
+        expected = 2 * n * (counts * ranks**2).sum(axis=1)
+        observed = (coincidences * (ranks[:, self.pairs[:, 1]] - ranks[:, self.pairs[:, 0]])**2).sum(axis=1)
+        return 1 - share((n - 1) * observed, expected)[:, None]
 
 
 def _join(*parts: Any) -> Any:
@@ -308,42 +435,6 @@ def _count_coincidences(counts: Any, sizes: Floats) -> tuple[Ints, Any]:
     coincidences = sparse.csr_array((np.concatenate(numbers), (np.concatenate(items), columns)),
                                     shape=(counts.shape[0], len(found)))
     return np.stack(np.divmod(found, n_categories), axis=1), coincidences
-
-
-def _score_alpha(expected: Callable[[Floats], tuple[Floats, Floats]], sums: Floats) -> Floats:
-    """Compute alpha from sums; the last column is the observed disagreement."""
-    n, disagreement = expected(sums[:, :-1])
-    return 1 - share((n - 1) * sums[:, -1], disagreement)[:, None]
-
-
-def _expect_nominal(counts: Floats) -> tuple[Floats, Floats]:
-    """Return the number of values, and the disagreement of all pairs of values."""
-    n = counts.sum(axis=1)
-    return n, n**2 - (counts**2).sum(axis=1)
-
-
-def _expect_interval(moments: Floats) -> tuple[Floats, Floats]:
-    n, total, squares = moments.T
-    disagreement = 2 * (n * squares - total**2)
-    return n, np.where(disagreement > _ROUNDING * n * squares, disagreement, 0.0)
-
-
-def _expect_ratio(distances: Floats, counts: Floats) -> tuple[Floats, Floats]:
-    return counts.sum(axis=1), (counts @ distances * counts).sum(axis=1)
-
-
-def _score_ordinal(first: Ints, second: Ints, n_categories: int, sums: Floats) -> Floats:
-    """Compute ordinal alpha from counts of categories and of pairs of categories.
-
-    The ordinal disagreement of two categories is the squared difference of their mean ranks. It is the same as the sum
-    of counts between them in Krippendorff's definition.
-    """
-    counts, coincidences = sums[:, :n_categories], sums[:, n_categories:]
-    n = counts.sum(axis=1)
-    ranks = np.cumsum(counts, axis=1) - (counts + n[:, None]) / 2  # minus their mean
-    expected = 2 * n * (counts * ranks**2).sum(axis=1)
-    observed = (coincidences * (ranks[:, second] - ranks[:, first])**2).sum(axis=1)
-    return 1 - share((n - 1) * observed, expected)[:, None]
 
 
 def make_category_alphas(ratings: Ratings) -> Coefficient:
@@ -465,32 +556,33 @@ def make_intraclass_correlations(ratings: Ratings) -> Coefficient:
     return Coefficient(ICC_NAMES, sparse.csr_array(statistics), score, ratings.n_rated)
 
 
-def estimate(coefficients: Sequence[Coefficient], clusters: Ints | None, settings: Settings) -> list[Estimate]:
+def estimate(coefficients: Sequence[Coefficient], ratings: Ratings, settings: Settings) -> list[Estimate]:
     """Estimate coefficients, with confidence intervals from resamples of the items or clusters.
 
     All coefficients have the same resamples.
 
     Args:
-        coefficients: The coefficients, of the same items.
-        clusters: The number of the cluster of each item, [items]; None to resample items.
+        coefficients: The coefficients of these ratings, with statistics of items.
+        ratings: The ratings.
         settings: Number of resamples, seed and confidence.
 
     Returns:
         One estimate for each name of each coefficient.
     """
-    if not coefficients:
-        return []
-    if clusters is not None:
-        members = sparse.csr_array((np.ones(len(clusters)), (clusters, np.arange(len(clusters)))))
-        coefficients = [replace(coefficient, statistics=(members @ coefficient.statistics).tocsr())
-                        for coefficient in coefficients]
-    units = coefficients[0].statistics.shape[0]
-    score_block = partial(_score_block, coefficients, units, settings.seed)
+    n_units = ratings.n_items
+    bases = {id(each.base): each.base for each in coefficients if each.base is not None}
+    if ratings.clusters is not None:
+        n_units = int(ratings.clusters.max()) + 1
+        bases = {key: base.group(ratings.clusters) for key, base in bases.items()}
+        coefficients = [each.group(ratings.clusters) for each in coefficients]
+    bases = {key: base.compress() for key, base in bases.items()}
+    coefficients = [replace(each.compress(), base=bases.get(id(each.base))) for each in coefficients]
+    score_block = partial(_score_block, coefficients, n_units, settings.seed)
     scored = list(settings.execution.map(score_block, blocks(settings.resamples)))
     estimates = []
     for n, coefficient in enumerate(coefficients):
         resampled = np.concatenate([block[n] for block in scored])
-        without = _jackknife(coefficient)
+        without = coefficient.jackknife(n_units)
         for place, (name, value) in enumerate(zip(coefficient.names, coefficient.estimates.tolist(), strict=True)):
             defined = resampled[:, place][~np.isnan(resampled[:, place])]
             undefined = 1 - len(defined) / len(resampled)
@@ -504,21 +596,19 @@ def estimate(coefficients: Sequence[Coefficient], clusters: Ints | None, setting
     return estimates
 
 
-def _score_block(coefficients: Sequence[Coefficient], units: int, seed: int,
+def _score_block(coefficients: Sequence[Coefficient], n_units: int, seed: int,
                  numbered_block: tuple[int, int]) -> list[Floats]:
     """Compute the coefficients of a block of resamples, [resamples, names] each."""
-    counts = draw_counts(None, units, seed, numbered_block)
-    return [np.concatenate([coefficient.score((coefficient.statistics.T @ counts[rows].T.astype(np.float64)).T)
-                            for rows in _slices(len(counts), max(coefficient.statistics.shape))])
-            for coefficient in coefficients]
-
-
-def _jackknife(coefficient: Coefficient) -> Floats:
-    """Compute the coefficients without each unit (item or cluster), [units, names]."""
-    statistics = coefficient.statistics
-    total = np.asarray(statistics.sum(axis=0), dtype=np.float64)
-    return np.concatenate([coefficient.score(total - statistics[rows].toarray())
-                           for rows in _slices(*statistics.shape)])
+    counts = draw_counts(None, n_units, seed, numbered_block)
+    widest = max(coefficient.statistics.shape[1] for coefficient in coefficients)
+    scores: list[list[Floats]] = [[] for _ in coefficients]
+    for rows in _slices(len(counts), max(n_units, widest)):
+        weights = counts[rows].astype(np.float64)
+        base_sums = {id(base): base.add(weights, None) for base in {
+            id(each.base): each.base for each in coefficients if each.base is not None}.values()}
+        for parts, coefficient in zip(scores, coefficients, strict=True):
+            parts.append(coefficient.score(coefficient.add(weights, base_sums.get(id(coefficient.base)))))
+    return [np.concatenate(parts) for parts in scores]
 
 
 def _slices(rows: int, columns: int) -> Iterator[slice]:

@@ -90,6 +90,14 @@ def test_further_rows(long, registry):
         "alpha of the pair") == 6
 
 
+def test_pairs_that_share_few_items_have_no_row(tmp_path, registry):
+    rows = [row for row in long_rows() if row[1] in "AB" or row[0] in ("u1", "u2", "u3", "u4")]
+    path = write(tmp_path / "a.csv", ("id", "rater", "label"), rows)
+    done = registry("agreement", path, "--level", "ordinal", "--by", "pair", "--format", "json")
+    assert [(row["annotator"], row["other_annotator"]) for row in done.json[2:]] == [("A", "B")]
+    assert "5 pairs of annotators have no row" in done.stderr
+
+
 @pytest.mark.parametrize("form", ["table", "tsv", "csv", "md", "latex", "json", "jsonl"])
 def test_every_format_has_the_answer(form, long, registry):
     done = registry("agreement", long, "--level", "nominal", "--format", form)

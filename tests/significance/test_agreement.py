@@ -161,7 +161,7 @@ def test_resamples_and_jackknife_are_those_of_repeated_items(name):
     values[:5] = np.arange(1, 6)[:, None]  # each category occurs
     coefficient, size = make(ratings(values, level)), len(values)
     settings = Settings(resamples=60, seed=4, confidence=0.8)
-    told = estimate([coefficient], None, settings)
+    told = estimate([coefficient], ratings(values, level), settings)
 
     def repeat(counts):
         """The coefficients of repeated items, in the categories of all items."""
@@ -200,28 +200,49 @@ def test_clusters_are_resampled_as_a_whole():
     """Items that occur twice, as a cluster, have the interval of single ones."""
     values = draw(6)
     values = values[(~np.isnan(values)).sum(axis=1) > 1]
-    single = estimate([make_percent_agreement(ratings(values, "nominal"))], None, FEW)[0]
+    items = ratings(values, "nominal")
+    single = estimate([make_percent_agreement(items)], items, FEW)[0]
     twice = ratings(np.repeat(values, 2, axis=0), "nominal", np.repeat(np.arange(len(values)), 2))
-    clustered = estimate([make_percent_agreement(twice)], twice.clusters, FEW)[0]
+    clustered = estimate([make_percent_agreement(twice)], twice, FEW)[0]
     assert (clustered.low, clustered.high) == (pytest.approx(single.low), pytest.approx(single.high))
     assert clustered.n_items == 2 * single.n_items
 
 
 def test_alpha_without_annotators_of_pairs_and_of_categories():
-    values = draw(7)
-    values[:, 3] = np.where(np.arange(len(values)) < 2, values[:, 3], np.nan)
-    values[:2, 0] = np.nan
-    values[2:, 3] = np.nan
+    values = draw(7, items=60)
+    values[:20, 0], values[20:, 3] = np.nan, np.nan
+    values[20:22, 3] = values[20:22, 0] = 1  # too few for the pair
     data = ratings(values, "ordinal")
     assert [each.value for each in measure_without_annotators(data, FEW)] == pytest.approx(
         [define_alpha(np.delete(values, n, axis=1), "ordinal") for n in range(4)])
     pairs = measure_pairs(data, FEW)
-    assert (0, 3) not in pairs, "they share no item"
+    assert (0, 3) not in pairs, "they share two items"
     assert {pair: each.value for pair, each in pairs.items()} == pytest.approx(
-        {pair: define_alpha(values[:, pair], "ordinal") for pair in combinations(range(4), 2) if pair != (0, 3)},
-        nan_ok=True)
+        {pair: define_alpha(values[:, pair], "ordinal") for pair in combinations(range(4), 2) if pair != (0, 3)})
     binary = [define_alpha(np.where(np.isnan(values), np.nan, values == c), "nominal") for c in range(1, 6)]
     assert [each.value for each in measure_categories(data, FEW)] == pytest.approx(binary)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("clusters", [None, np.arange(40) // 2])
+def test_intervals_without_annotators_and_of_pairs_are_those_of_their_ratings(level, clusters):
+    """Although only the differences to all ratings, or only the items of the pair, are summed."""
+    values = draw(9, items=40, missing=0.1)
+    values[:15, 0] = np.nan
+    data = ratings(values, level, clusters).drop_unpaired()
+    expected = [estimate([make_alpha(data.select(data.annotators != n))], data, FEW)[0] for n in range(4)]
+    check_equal(measure_without_annotators(data, FEW), expected)
+    pairs = measure_pairs(data, FEW)
+    assert len(pairs) == 6
+    check_equal(pairs.values(), [estimate([make_alpha(data.select(np.isin(data.annotators, pair)))], data, FEW)[0]
+                                 for pair in pairs])
+
+
+def check_equal(told, expected):
+    numbers = [[(each.value, each.low, each.high, each.n_items, each.undefined) for each in estimates]
+               for estimates in (told, expected)]
+    assert np.isfinite(numbers[1]).any(axis=0).all(), "some have intervals"
+    np.testing.assert_allclose(*numbers, rtol=0, atol=1e-9)
 
 
 def test_coefficients_fit_the_level_and_the_design():
@@ -267,7 +288,8 @@ def test_equal_numbers_have_no_disagreement_by_rounding():
     """In resamples of one number, alpha is undefined, although its squares are no whole numbers."""
     values = np.full((6, 3), 0.1)
     values[0] = 0.7
-    told = estimate([make_alpha(ratings(values, "interval"))], None, Settings(resamples=2000))[0]
+    data = ratings(values, "interval")
+    told = estimate([make_alpha(data)], data, Settings(resamples=2000))[0]
     assert told.value == 1
     assert told.undefined == pytest.approx((5 / 6)**6 + (1 / 6)**6, abs=0.04)
 

@@ -47,7 +47,7 @@ def hits(population, alpha, items, runs):
         values = draw(rng, items, alpha)
         values[rng.random(values.shape) < MISSING] = np.nan
         data = ratings(values, level).drop_unpaired()
-        (told,) = estimate([make_alpha(data)], None, Settings(resamples=RESAMPLES, seed=run))
+        (told,) = estimate([make_alpha(data)], data, Settings(resamples=RESAMPLES, seed=run))
         if not math.isnan(told.low):
             found.append((told.low <= alpha <= told.high, told.high < alpha, told.low > alpha))
     return len(found) / runs, *np.mean(found, axis=0)
