@@ -8,8 +8,8 @@ difference that is added to a system moves its estimate and interval alike, so i
 often as equal systems are found to differ. `adjusted` holds for other annotators. `these` groups ratings by document
 only; it holds for the annotators of the data, so it errs if it misses the difference that includes their preferences.
 
-Designs are drawn, and scores of each design. The squared error is a quadratic form of the scores, which is computed
-here for many scores at once, and compared with that of `JointEstimates` for the first ones.
+Designs are drawn, and many scores of each design. The weights of residuals in the squared error depend on the design
+only, so they are computed once. For the first scores, the error is compared with that of `JointEstimates`.
 """
 
 import sys
@@ -19,7 +19,7 @@ from itertools import product
 import numpy as np
 from scipy import special
 
-from registry.significance.joint.estimates import FEW_GROUPS
+from registry.significance.joint.estimates import Groups
 from registry.significance.joint.overlap import compare_overlapping, compare_paired, compare_unpaired
 from registry.significance.joint.ratings import LeastSquares, Ratings
 from tests.validity.examinations import ALPHA
@@ -46,6 +46,9 @@ class Campaign:
         overlap: Share of the documents on which a system is rated.
         assignment: Key of `ASSIGNMENTS`.
         annotator_by_system: Standard deviation of the preference of an annotator for a system.
+        uneven: Whether each annotator rates 0.7 times as much as the one before.
+        scales: Standard deviation of the logarithm of the width of an annotator's scale.
+        is_skewed: Whether the errors of single ratings have an exponential distribution.
     """
 
     annotators: int
@@ -53,16 +56,25 @@ class Campaign:
     overlap: float
     assignment: str
     annotator_by_system: float = 0.3
+    uneven: bool = False
+    scales: float = 0.0
+    is_skewed: bool = False
+
+    @property
+    def description(self):
+        """How documents are assigned, and what is unusual."""
+        unusual = {"uneven": self.uneven, "scales differ": self.scales, "skewed": self.is_skewed,
+                   "strong preferences": self.annotator_by_system > 0.5}
+        return ", ".join([self.assignment, *(name for name, is_so in unusual.items() if is_so)])
 
     def draw_design(self, rng):
         """Draw who rates what: ratings without scores."""
         n = max(1, round(self.overlap * self.documents))
         document = np.concatenate([rng.permutation(self.documents)[:n] for _ in range(SYSTEMS)])
         system = np.repeat(np.arange(SYSTEMS), n)
-        if self.assignment == "output":
-            annotator = rng.integers(self.annotators, size=len(system))
-        else:
-            annotator = rng.integers(self.annotators, size=self.documents)[document]
+        shares = (0.7 if self.uneven else 1.0) ** np.arange(self.annotators)
+        annotator = rng.choice(self.annotators, max(len(system), self.documents), p=shares / shares.sum())
+        annotator = annotator[:len(system)] if self.assignment == "output" else annotator[document]
         if self.assignment == "all":
             annotator = np.repeat(np.arange(self.annotators), len(system))
             system, document = np.tile(system, self.annotators), np.tile(document, self.annotators)
@@ -76,46 +88,30 @@ class Campaign:
         """Draw scores of equal systems, and the part that annotators prefer a system, [ratings, SCORES] each."""
         cells = design.annotator * SYSTEMS + design.system
         preferences = self.annotator_by_system * rng.standard_normal((cells.max() + 1, SCORES))[cells]
-        scores = preferences + NOISE * rng.standard_normal(preferences.shape)
+        errors = rng.exponential(size=preferences.shape) if self.is_skewed else rng.standard_normal(preferences.shape)
+        scores = preferences + NOISE * errors
         for spread, levels in (
                 (SEVERITY, design.annotator), (DOCUMENT, design.document), (SENTENCE, design.item),
                 (DOCUMENT_BY_SYSTEM, design.document * SYSTEMS + design.system),
                 (SENTENCE_BY_SYSTEM, design.item * SYSTEMS + design.system)):
             scores += spread * rng.standard_normal((levels.max() + 1, SCORES))[levels]
-        return scores, preferences
+        scales = np.exp(self.scales * rng.standard_normal((design.n_annotators, SCORES)))[design.annotator]
+        return scores * scales, preferences * scales
 
 
-def sum_by(levels, rows):
-    """Sums of the rows of each level."""
-    sums = np.zeros((levels.max() + 1, *rows.shape[1:]))
-    np.add.at(sums, levels, rows)
-    return sums
+CAMPAIGNS = [
+    *(Campaign(*numbers) for numbers in product(ANNOTATORS, DOCUMENTS, OVERLAPS, ASSIGNMENTS)),
+    *(Campaign(annotators, 60, 0.5, "output", **unusual) for annotators in (6, 12) for unusual in (
+        {"uneven": True}, {"scales": 0.4}, {"is_skewed": True}, {"annotator_by_system": 1.0},
+        {"uneven": True, "annotator_by_system": 1.0})),
+    *(Campaign(annotators, documents, 0.5, assignment) for annotators, documents in ((60, 60), (60, 120), (120, 120))
+      for assignment in ("output", "document"))]
 
 
-def weigh_groups(influences, groups):
-    """The factor of each group's sums in the difference of the first two systems, [groups, columns].
-
-    By CR2 for few groups; for many by their effective number.
-
-    Args:
-        influences: Influences of a unit residual of each rating on the scores and on the severities of annotators.
-        groups: Group of each rating.
-    """
-    contrast = np.eye(influences.shape[1])[0] - np.eye(influences.shape[1])[1]
-    if groups.max() >= FEW_GROUPS:
-        shares = sum_by(groups, np.square(influences[:, :2]).sum(axis=1))
-        effective = shares.sum()**2 / (shares**2).sum()
-        return np.tile(contrast * np.sqrt(effective / (effective - 1)), (groups.max() + 1, 1))
-    values, vectors = np.linalg.eigh(influences.T @ influences)
-    chosen = values > 1e-11 * values.max()
-    root, whiten = vectors[:, chosen] * np.sqrt(values[chosen]), vectors[:, chosen] / np.sqrt(values[chosen])
-    weights = []
-    for group in range(groups.max() + 1):
-        block = influences[groups == group] @ whiten
-        shares, directions = np.linalg.eigh(block.T @ block)
-        factors = np.where(shares > 1 - 1e-8, 0, 1 / np.sqrt(np.maximum(1e-8, 1 - shares)))
-        weights.append(contrast @ root @ (directions * factors) @ directions.T @ whiten.T)
-    return np.array(weights)
+def square_errors(joint, groups, residuals):
+    """Variances of the difference of the first two systems from one kind of groups, for many scores of a design."""
+    return sum(np.square((weights[:, 0] - weights[:, 1]) @ residuals[block.rows])
+               for block, weights, _ in joint.adjust_groups(Groups(groups)))
 
 
 def compare_adjusted(design, scores, preferences):
@@ -133,12 +129,10 @@ def compare_adjusted(design, scores, preferences):
     dense = fit.design.toarray()
     solve = np.linalg.pinv(dense.T @ dense, rcond=1e-10, hermitian=True) @ dense.T
     effects, preferred = solve @ scores, solve[:2] @ preferences
-    influences, residuals = dense @ np.append(joint.inverse, joint.others, axis=1), scores - dense @ effects
-    cells = np.unique(design.document * (design.annotator.max() + 1) + design.annotator, return_inverse=True)[1]
-    by_document, by_annotator = (np.square(np.einsum(
-        "gk,gks->gs", weigh_groups(influences, groups), sum_by(groups, influences[:, :, None] * residuals[:, None])
-    )).sum(axis=0) for groups in (design.document, design.annotator))
-    by_both = np.square(sum_by(cells, (influences[:, [0]] - influences[:, [1]]) * residuals)).sum(axis=0)
+    residuals = scores - dense @ effects
+    cells = design.document * design.n_annotators + design.annotator
+    by_document, by_annotator, by_both = (
+        square_errors(joint, groups, residuals) for groups in (design.document, design.annotator, cells))
     squared = np.max([by_document, by_annotator, by_document + by_annotator - by_both], axis=0)
     differences, compared = effects[0] - effects[1], {}
     for name, result, variance, truth in (("adjusted", first, squared, 0.0),
@@ -186,12 +180,11 @@ def main(designs=50):
     columns = [f"{kind}: {name}" for kind in ("error", "power") for name in METHODS]
     print(f"| annotators | documents | overlap | rated | has a result | degrees | {' | '.join(columns)} |")
     print("| --- " * (6 + 2 * len(METHODS)) + "|")
-    for n, (annotators, documents, overlap, assignment) in enumerate(
-            product(ANNOTATORS, DOCUMENTS, OVERLAPS, ASSIGNMENTS)):
-        rates = measure(Campaign(annotators, documents, overlap, assignment), designs, [20271205, n])
+    for n, campaign in enumerate(CAMPAIGNS):
+        rates = measure(campaign, designs, [20271205, n])
         share, degrees, *_ = rates["adjusted"]
-        cells = [annotators, documents, f"{100 * overlap:.0f} %", assignment, f"{100 * share:.0f} %", f"{degrees:.1f}",
-                 *(f"{100 * rates[name][2]:.1f}" for name in METHODS),
+        cells = [campaign.annotators, campaign.documents, f"{100 * campaign.overlap:.0f} %", campaign.description,
+                 f"{100 * share:.0f} %", f"{degrees:.1f}", *(f"{100 * rates[name][2]:.1f}" for name in METHODS),
                  *(f"{100 * rates[name][3]:.0f}" for name in METHODS)]
         print(f"| {' | '.join(map(str, cells))} |", flush=True)
 

@@ -28,8 +28,8 @@ from registry.significance.resampling.exceedances import TOLERANCE
 LEAST_GROUPS = 6  # with fewer groups, statements hold for these groups only
 FEW_GROUPS = 50  # largest number of groups for which CR2 is computed
 _ROUNDING = 1e-11  # relative to the largest eigenvalue
-_SOLE = 1e-8  # distance from 1 of the share of a group that alone determines a direction
-_LARGEST_SOLE = 0.01  # largest share of a variance that comes from directions that single groups determine
+SOLE = 1e-8  # distance from 1 of the share of a group that alone determines a direction
+LARGEST_SOLE = 0.01  # largest share of a variance that comes from directions that single groups determine
 _CELLS = 2**22  # numbers of a dense block
 _DENSE = 8  # a matrix with at least one of so many cells above 0 is multiplied as a dense one
 
@@ -72,8 +72,6 @@ class JointEstimates:
         groups: For each kind of group, such as `voter`, the group of every observation, [observations]; at most two
             kinds, which may be crossed. Without any, each observation is a group.
         weights: Variance of the contributions under the model, relative to the information, [observations]; None: 1.
-        others: Derivatives of estimates of further parameters, such as severities of annotators, by the sums of
-            contributions, [parameters, further parameters]. CR2 then also corrects the bias from their estimation.
     """
 
     scores: Floats
@@ -82,7 +80,6 @@ class JointEstimates:
     designs: tuple[sparse.csr_array, ...]
     groups: Mapping[str, Ints] = field(default_factory=dict)
     weights: Floats | None = None
-    others: Floats | None = None
 
     @cached_property
     def are_defined(self) -> Flags:
@@ -146,7 +143,7 @@ class JointEstimates:
         undefined.
         """
         own = np.maximum.reduce([variance.squared for variance in self._variances])
-        both = sum(variance.squared for variance in self._variances) - _square_differences(self._shared)
+        both = sum(variance.squared for variance in self._variances) - square_differences(self._shared)
         squared = np.maximum(own, both) if len(self._variances) > 1 else own
         return np.where(np.isfinite(self.degrees), squared, np.nan)
 
@@ -166,33 +163,30 @@ class JointEstimates:
         return np.append(self.inverse, np.zeros((len(self.inverse), 1)), axis=1)
 
     @cached_property
-    def _directions(self) -> Floats:
-        """The inverse for scores, the constant score 0, and further parameters."""
-        return self._inverse if self.others is None else np.append(self._inverse, self.others, axis=1)
-
-    @cached_property
     def _shared(self) -> Floats:
         """Covariance by intersections of two kinds of groups, [systems + 1, systems + 1]; 0 for one kind."""
         if len(self.groups) < 2:
             return np.zeros((self._inverse.shape[1],) * 2)
         a, b = (np.unique(groups, return_inverse=True)[1] for groups in self.groups.values())
-        return self._sum_squares(_Groups(a * (int(b.max(initial=0)) + 1) + b))
+        return self.sum_squares(Groups(a * (int(b.max(initial=0)) + 1) + b))
 
     @cached_property
-    def _variances(self) -> list[_Variance]:
+    def _variances(self) -> list[Variance]:
         kinds = [*self.groups.values()] or [np.arange(self.contributions.shape[0])]
-        return [self._estimate(_Groups(groups)) for groups in kinds]
+        return [self.estimate_variance(Groups(groups)) for groups in kinds]
 
-    def _sum_squares(self, groups: _Groups) -> Floats:
+    def sum_squares(self, groups: Groups) -> Floats:
+        """Return the covariance of the scores from sums by group, [systems + 1, systems + 1]."""
         return _sum_outer(groups.sum(self.contributions), self._inverse)
 
-    def _estimate(self, groups: _Groups) -> _Variance:
+    def estimate_variance(self, groups: Groups) -> Variance:
+        """Estimate the variances of scores and differences from one kind of groups."""
         if len(groups) < 2:
             n = self._inverse.shape[1]
-            return _Variance(*np.full((3, n, n), np.nan))
+            return Variance(*np.full((3, n, n), np.nan))
         return self._reduce_bias(groups) if len(groups) <= FEW_GROUPS else self._estimate_many(groups)
 
-    def _estimate_many(self, groups: _Groups) -> _Variance:
+    def _estimate_many(self, groups: Groups) -> Variance:
         """Estimate variances from sums by group, with the effective number of groups of each pair.
 
         A system with few votes has few voters, even if other systems have many. If the model is true, group g
@@ -212,10 +206,10 @@ class JointEstimates:
         total, of_squares = sums[:, None] + sums, squares[:, None] + squares + 2 * products
         effective = np.divide(total**2, of_squares, out=np.ones((n, n)), where=of_squares > 0)
         degrees = np.where(effective > 1 + 1e-9, effective - 1, np.nan)
-        covariance = self._sum_squares(groups)
-        return _Variance(covariance, _square_differences(covariance) * (degrees + 1) / degrees, degrees)
+        covariance = self.sum_squares(groups)
+        return Variance(covariance, square_differences(covariance) * (degrees + 1) / degrees, degrees)
 
-    def _sum_variances(self, groups: _Groups, part: slice, step: int) -> Floats:
+    def _sum_variances(self, groups: Groups, part: slice, step: int) -> Floats:
         """Return the contributions of some groups to the variances of the scores under the model.
 
         Args:
@@ -239,28 +233,28 @@ class JointEstimates:
             sums[low:high + 1] += sparse.csr_array((np.ones(n), np.arange(n), ends), shape=(len(ends) - 1, n)) @ block
         return sums
 
-    def _reduce_bias(self, groups: _Groups) -> _Variance:
+    def _reduce_bias(self, groups: Groups) -> Variance:
         """Estimate variances by CR2, with degrees of freedom by Satterthwaite (Bell and McCaffrey 2002).
 
         Coordinates are chosen in which the covariance under the model is the identity. Then the information N_g of the
         groups adds up to the identity, and the sum of group g is multiplied by A_g = (1 - N_g)^(-1/2).
         """
-        # X'(1 - X C X')^(-1/2) = (1 - X'X C)^(-1/2) X', so single residuals are not needed. Parameters that are neither
-        # scores nor in `others` are projected out; their own leverage is neglected.
+        # X'(1 - X C X')^(-1/2) = (1 - X'X C)^(-1/2) X', so single residuals are not needed. Parameters that are not
+        # scores are projected out; their own leverage is neglected.
         information = self._square_designs(groups, None)
         values, vectors = np.linalg.eigh(information.sum(axis=0))
         is_kept = values > _ROUNDING * values.max(initial=0)
         root = vectors[:self._inverse.shape[1], is_kept] * np.sqrt(values[is_kept])
         whiten = vectors[:, is_kept] / np.sqrt(values[is_kept])
         shares, directions = np.linalg.eigh(whiten.T @ information @ whiten)
-        is_sole = shares > 1 - _SOLE
+        is_sole = shares > 1 - SOLE
         factors = np.where(is_sole, 0.0, 1 / np.sqrt(np.where(is_sole, 1.0, 1 - shares)))
 
         def compute_roots(eigenvalues: Floats) -> Floats:
             return np.asarray(root @ (directions * eigenvalues[:, None]) @ directions.swapaxes(1, 2))
 
         adjust, reduced = compute_roots(factors), compute_roots(factors * shares)  # roots times A_g and A_g N_g
-        sums = groups.sum(self.contributions) @ self._directions @ whiten
+        sums = groups.sum(self.contributions) @ self._inverse @ whiten
         adjusted = (adjust @ sums[:, :, None])[:, :, 0]
         covariance = adjusted.T @ adjusted
         lefts = rights = spread = reduced
@@ -273,26 +267,26 @@ class JointEstimates:
         # for groups. The degrees of freedom are tr(P)^2 / tr(P^2).
         trace, squares = np.zeros((2, *covariance.shape))
         for n in range(len(groups)):
-            row = -_square_differences(lefts[n] @ rights[:n + 1].swapaxes(1, 2))
-            row[n] += _square_differences(spread[n] @ adjust[n].T)
+            row = -square_differences(lefts[n] @ rights[:n + 1].swapaxes(1, 2))
+            row[n] += square_differences(spread[n] @ adjust[n].T)
             trace += row[n]
             squares += 2 * np.square(row).sum(axis=0) - row[n] ** 2
         degrees = np.divide(trace**2, squares, out=np.full_like(trace, np.nan), where=squares > 0)
-        sole = _square_differences(compute_roots(is_sole.astype(np.float64)) @ root.T).sum(axis=0)
-        is_lost = sole > _LARGEST_SOLE * _square_differences(root @ root.T)
-        return _Variance(covariance, _square_differences(covariance), np.where(is_lost, np.nan, degrees))
+        sole = square_differences(compute_roots(is_sole.astype(np.float64)) @ root.T).sum(axis=0)
+        is_lost = sole > LARGEST_SOLE * square_differences(root @ root.T)
+        return Variance(covariance, square_differences(covariance), np.where(is_lost, np.nan, degrees))
 
-    def _square_designs(self, groups: _Groups, weights: Floats | None) -> Floats:
-        """Return the information of each group about scores and `others`, scaled as a covariance of these.
+    def _square_designs(self, groups: Groups, weights: Floats | None) -> Floats:
+        """Return the information of each group about the scores, scaled as a covariance of the scores.
 
         Args:
             groups: The groups.
             weights: Factor of the information of each observation, [observations]; None: 1.
 
         Returns:
-            Matrices, [groups, systems + 1 + others, systems + 1 + others].
+            Matrices, [groups, systems + 1, systems + 1].
         """
-        n = self._directions.shape[1]
+        n = self._inverse.shape[1]
         squares = np.zeros((len(groups), n, n))
         for group, square in enumerate(squares):
             rows, _ = groups.select(slice(group, group + 1))
@@ -300,12 +294,12 @@ class JointEstimates:
                 chosen = design[rows]
                 if weights is not None:
                     chosen = sparse.csr_array(sparse.diags_array(np.sqrt(weights[rows])) @ chosen)
-                square += _sum_outer(chosen, self._directions)
+                square += _sum_outer(chosen, self._inverse)
         return squares
 
 
 @dataclass(frozen=True, eq=False)
-class _Variance:
+class Variance:
     """Estimates from the sums of one kind of groups, [systems + 1, systems + 1] each.
 
     Attributes:
@@ -319,7 +313,7 @@ class _Variance:
     degrees: Floats
 
 
-class _Groups:
+class Groups:
     """Groups of observations, numbered from 0."""
 
     def __init__(self, groups: Ints) -> None:
@@ -352,7 +346,7 @@ def _sum_outer(rows: sparse.csr_array, basis: Floats) -> Floats:
     return np.asarray(basis.T @ ((factor.T @ factor) @ basis))
 
 
-def _square_differences(matrix: Floats) -> Floats:
+def square_differences(matrix: Floats) -> Floats:
     """Return the quadratic forms of differences of two unit vectors, [..., systems, systems].
 
     Args:
@@ -430,5 +424,5 @@ class NormalErrors(JointErrors):
         for n, system in enumerate(order.tolist()):
             rng = np.random.Generator(stream(self.settings.seed, ESTIMATES, n))
             normal[:, system] = rng.standard_normal(self.settings.resamples)
-        variances = _square_differences(covariance)
+        variances = square_differences(covariance)
         return normal @ root, np.where(variances > _ROUNDING * covariance.max(initial=0), variances, 0.0)

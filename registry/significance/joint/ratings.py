@@ -21,11 +21,11 @@ from registry.arrays import ROUNDING, Flags, Floats, Ints, without_rounding
 from registry.errors import InputError
 from registry.messages import Message, Messages
 from registry.significance.joint.estimates import LEAST_GROUPS, JointEstimates
+from registry.significance.joint.leverage import LeastSquaresEstimates
 
 Effect = Literal["item", "annotator"]
 EFFECTS: tuple[Effect, ...] = ("item", "annotator")
 
-_MOST_OTHERS = 200  # annotators, or items if there are fewer, whose estimation CR2 takes into account
 _SINGULAR = 1e-9  # smaller eigenvalues of the scaled normal equations count as 0
 _SAME_ROW = 1e-6  # largest difference of equal entries of an eigenvector, relative to the largest entry
 
@@ -148,15 +148,15 @@ class LeastSquares:
     @cached_property
     def inverse(self) -> Floats:
         """Columns of the inverse of the normal equations that give the centred scores of systems, [levels, systems]."""
-        n = self.ratings.n_systems
-        return self._invert(np.eye(self._n_dense, n) - np.eye(self._n_dense, n).any(axis=1, keepdims=True) / n)
+        systems = self._root[:self.ratings.n_systems]
+        return np.asarray(self._basis @ (systems - systems.mean(axis=0)).T)
 
     @cached_property
     def effect_sizes(self) -> Floats:
         """Estimated effects of all levels, [levels]. Without a constraint they are not unique, but their sums are."""
         sums = self.design.T @ (self.ratings.weights * self.ratings.score)
         n = self._n_dense
-        dense = self._dense_inverse @ (sums[:n] - self._coupling.T @ self._share(sums[n:]))
+        dense = self._root @ (self._root.T @ (sums[:n] - self._coupling.T @ self._share(sums[n:])))
         return np.concatenate([dense, self._share(sums[n:] - self._coupling @ dense)])
 
     @cached_property
@@ -202,11 +202,10 @@ class LeastSquares:
         if refusal := self.explain_refusal(range(self.ratings.n_systems)):
             raise InputError(str(refusal))
         weights = self.ratings.weights
-        others = np.eye(self._n_dense)[:, self.ratings.n_systems:]
-        return JointEstimates(
+        return LeastSquaresEstimates(
             self.means - self.means.mean(), _scale(self.design, weights * self.residuals), self.inverse,
-            (_scale(self.design, np.sqrt(weights)),), self.groups,
-            others=self._invert(others) if 0 < others.shape[1] <= _MOST_OTHERS else None)
+            (_scale(self.design, np.sqrt(weights)),), self.groups, residuals=np.sqrt(weights) * self.residuals,
+            basis=self._basis if self.effects else self._basis[:, :0], levels=self.factors[-1])
 
     def explain_refusal(self, names: Sequence[object]) -> Message | None:
         """Explain why the ratings do not determine all differences of systems.
@@ -234,11 +233,6 @@ class LeastSquares:
     def _coupling(self) -> sparse.csr_array:
         return self._normal[self._n_dense:, :self._n_dense]
 
-    def _invert(self, sums: Floats) -> Floats:
-        """Solve the normal equations for sums of the dense factors; sums of the eliminated factor are 0."""
-        dense = self._dense_inverse @ sums
-        return np.concatenate([dense, -self._share(self._coupling @ dense)])
-
     def _share(self, sums: Floats) -> Floats:
         totals = self._normal.diagonal()[self._n_dense:]
         return np.asarray((sums.T / totals).T)
@@ -254,10 +248,15 @@ class LeastSquares:
         return scale, values, vectors, values > _SINGULAR
 
     @cached_property
-    def _dense_inverse(self) -> Floats:
+    def _root(self) -> Floats:
+        """Root of the inverse of the dense equations, [dense levels, rank]."""
         scale, values, vectors, is_regular = self._eigen
-        vectors = scale[:, None] * vectors[:, is_regular]
-        return np.asarray((vectors / values[is_regular]) @ vectors.T)
+        return np.asarray(scale[:, None] * vectors[:, is_regular] / np.sqrt(values[is_regular]))
+
+    @cached_property
+    def _basis(self) -> Floats:
+        """The root with the rows of the eliminated factor, [levels, rank]."""
+        return np.concatenate([self._root, -self._share(self._coupling @ self._root)])
 
     @cached_property
     def _null_space(self) -> Floats:

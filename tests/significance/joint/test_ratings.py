@@ -180,6 +180,32 @@ def test_errors_by_item_are_cr2_of_the_whole_regression(weighted):
     assert compared.degrees[0] == pytest.approx(np.trace(under_model)**2 / np.square(under_model).sum())
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("effects", ALL_EFFECTS, ids="+".join)
+@pytest.mark.parametrize("kind", ["item", "annotator"])
+def test_variances_by_group_are_unbiased_under_the_model(effects, kind):
+    """The variance is a quadratic form y'Qy of the scores. With independent errors, its expectation is tr(Q).
+
+    Q by brute force: from the variances of unit vectors, and of sums of two. The degrees are tr(Q)^2 / tr(Q^2).
+    """
+    system, item, annotator = (levels.ravel() for levels in np.indices((2, 5, 3)))
+    chosen = (system + item * annotator) % 5 < 4
+    n = int(chosen.sum())
+    ratings = Ratings(system[chosen], item[chosen], annotator[chosen], np.zeros(n))
+
+    def compare(scores):
+        joint = LeastSquares(replace(ratings, score=scores), effects, "random").estimates
+        return replace(joint, groups={kind: joint.groups[kind]}).compare(*PAIR)
+
+    form = np.diag([compare(unit).errors[0]**2 for unit in np.eye(n)])
+    for a, b in itertools.combinations(range(n), 2):
+        form[a, b] = form[b, a] = (compare(np.eye(n)[a] + np.eye(n)[b]).errors[0]**2 - form[a, a] - form[b, b]) / 2
+    fit = LeastSquares(ratings, effects)
+    weights = fit.design @ (fit.inverse[:, 0] - fit.inverse[:, 1])
+    assert np.trace(form) == pytest.approx(weights @ weights)
+    assert compare(np.arange(n)).degrees[0] == pytest.approx(np.trace(form)**2 / np.square(form).sum())
+
+
 def test_documents_take_the_place_of_items_in_errors():
     """The same as ratings of documents, if all items of a document have the same scores."""
     ratings = draw(np.random.default_rng(12), 0.7)
