@@ -327,7 +327,7 @@ def _make_leaderboard(board: StoredBoard, ranks: Ranks, resampled: ResampledRank
     intervals = describe_intervals(comparison, request, has_scores=any(row["ci_low"] is not None for row in rows))
     statements += intervals.statements(comparison)
     if comparison.n_systems > 1:
-        statements += describe_family(family, comparison.correction, comparison.alpha, comparison.family_size)
+        statements += describe_family(family, comparison.correction, comparison.family_size)
     return Leaderboard(**{key: rows[0][key] for key in SHARED_KEYS}, better=comparison.better, comparison=comparison,
                        standings=standings, decisions=decisions,
                        groups=tuple(tuple(ranked[n] for n in group) for group in groups), ranks=ranks,

@@ -133,7 +133,7 @@ def parse_families(requests: Mapping[int, str]) -> dict[int, StoredFamily]:
             for number, family in families.items()}
 
 
-def describe_family(family: StoredFamily, correction: str, alpha: float, n_pairs: int) -> tuple[str | Message, ...]:
+def describe_family(family: StoredFamily, correction: str, n_pairs: int) -> tuple[str | Message, ...]:
     """Name the pairs of systems whose p-values are corrected together, in a sentence.
 
     A message follows if declared boards are absent. The result is empty if the correction controls no error rate, or if
@@ -142,22 +142,20 @@ def describe_family(family: StoredFamily, correction: str, alpha: float, n_pairs
     Args:
         family: The board's family, which is a set of leaderboards that are corrected together.
         correction: The name of the correction.
-        alpha: The error rate.
         n_pairs: The number of pairs of the family.
 
-    >>> describe_family(StoredFamily(("dev, f1", "dev, acc"), n_single=1, n_boards=3), "holm", 0.05, 6)[0]
-    'The family-wise error of 0.05 holds over the 6 pairs of 2 boards (dev, f1; dev, acc); 1 board has its own.'
+    >>> describe_family(StoredFamily(("dev, f1", "dev, acc"), n_single=1, n_boards=3), "holm", 6)[0]
+    'P-values are corrected together for the 6 pairs of 2 boards (dev, f1; dev, acc), and separately for 1 other board.'
     """
-    rate = CORRECTIONS[correction].controls
-    if rate == "nothing" or (family.n_boards == 1 and not family.absent):
+    if CORRECTIONS[correction].controls == "nothing" or (family.n_boards == 1 and not family.absent):
         return ()
-    scope = f"The {rate} of {alpha:g} holds over the {counted(n_pairs, 'pair')}"
-    single = f"; {counted(family.n_single, 'board has its', 'boards have their')} own"
+    pairs = f"the {counted(n_pairs, 'pair')}"
     if not family.boards:
-        each = f"; each of the {family.n_boards} boards of the task has its own"
-        return (f"{scope} of this board{each if family.n_single == family.n_boards else single}.",)
-    sentence = (f"{scope} of {counted(len(family.boards), 'board')} ({listed(family.boards, _MOST_BOARDS, '; ')})"
-                f"{single if family.n_single else ''}.")
+        together = f", not for the {family.n_boards} boards of the task together" * (family.n_single == family.n_boards)
+        return (f"P-values are corrected for {pairs} of this board alone{together}.",)
+    others = f", and separately for {counted(family.n_single, 'other board')}" if family.n_single else ""
+    sentence = (f"P-values are corrected together for {pairs} of {counted(len(family.boards), 'board')} "
+                f"({listed(family.boards, _MOST_BOARDS, '; ')}){others}.")
     return (sentence, Message("incomplete-family", {"boards": list(family.absent)})) if family.absent else (sentence,)
 
 

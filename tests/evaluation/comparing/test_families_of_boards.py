@@ -32,7 +32,7 @@ def p_values(rows, key="p_value"):
 
 def test_boards_of_a_task_are_one_family(two, registry):
     alone, before = pairs(), raw()
-    assert "each of the 2 boards of the task has its own" in registry("board", "--format", "table").stdout
+    assert "of this board alone, not for the 2 boards of the task together." in registry("board", "--format", "table").stdout
     told = registry("compare", "--family", "task", "--metric", "f1")  # all of a family is compared
     assert "comparisons: 2 made; pairs: 0 tested, 12 already stored" in told.stderr
     assert raw() == before
@@ -45,7 +45,7 @@ def test_boards_of_a_task_are_one_family(two, registry):
     asked = next(section["asked for"] for section in shown if "asked for" in section)
     assert {"setting": "family", "value": "2 boards (test, acc; test, f1)"} in asked
     board = " ".join(registry("board", "--format", "table").stdout.split())
-    assert board.count("The family-wise error of 0.05 holds over the 12 pairs of 2 boards (test, acc; test, f1).") == 2
+    assert board.count("P-values are corrected together for the 12 pairs of 2 boards (test, acc; test, f1).") == 2
     assert "nothing changed" in registry("compare", "--family", "task").stderr
     assert "family was board, and now is task." in " ".join(registry("diff", "--format", "table").stdout.split())
 
@@ -81,7 +81,7 @@ def test_metrics_share_the_draws_of_the_same_items(two, registry):
 def test_a_board_says_what_of_its_family_is_not_compared_yet(two, registry):
     two.significance = {"seed": 1, "family": ["acc", "test, open, acc"]}
     board = " ".join(registry("run", two.write(), "--format", "table").stdout.split())
-    assert "holds over the 6 pairs of 1 board (test, acc); 1 board has its own." in board
+    assert "together for the 6 pairs of 1 board (test, acc), and separately for 1 other board." in board
     assert "The family of this board is incomplete: test, open, acc is not compared yet." in board
     two.significance, two.extra = {"seed": 1, "family": "task", "alpha": 0.1}, ""
     registry("run", two.write())
