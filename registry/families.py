@@ -72,9 +72,11 @@ FAMILIES: dict[str, Family] = {family.name: family for family in (
     Family("confusion", ("gold_label", "predicted_label")),
     Family("pair", ("x", "y"), integer=False),
     Family("votes", ("votes", "points", "position"), integer=False),
+    Family("ratings", ("ratings", "score"), integer=False),
 )}
 
-ADDITIVE = tuple(name for name in FAMILIES if name not in ("pair", "votes"))  # scores are functions of sums over items
+JOINT = ("votes", "ratings")  # scores of all systems are estimated together
+ADDITIVE = tuple(name for name in FAMILIES if name not in ("pair", *JOINT))  # scores are functions of sums over items
 
 
 def check_exact(values: Floats) -> None:

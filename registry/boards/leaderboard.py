@@ -60,8 +60,8 @@ class Comparison(NamedTuple):
 
     @property
     def item_noun(self) -> str:
-        """Word for an item: `vote` if the items are votes."""
-        return self.unit if self.unit == "vote" else "item"
+        """Word for an item: `judgment` if the items are votes or ratings."""
+        return self.unit if self.unit == "judgment" else "item"
 
     @property
     def shares_family(self) -> bool:
@@ -191,7 +191,7 @@ INTERVAL_METHODS = {
     "judged": IntervalMethod("prediction-powered t intervals", "Angelopoulos et al. 2023"),
     "crossed": IntervalMethod("Student's t intervals with the variances of items and runs", "Banerjee 1961"),
     "percentiles": IntervalMethod("percentiles of {resamples:,} bootstrap resamples", "Efron and Tibshirani 1993"),
-    "wald": IntervalMethod("Wald t intervals with errors that allow for dependent votes",
+    "wald": IntervalMethod("Wald t intervals with errors that allow for dependent judgments",
                            "Cameron, Gelbach and Miller 2011"),
     "test": IntervalMethod("obtained from the same test"),
 }

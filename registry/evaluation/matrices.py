@@ -8,22 +8,30 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from registry.arrays import Floats, Ints, share
+from registry.errors import InputError
 from registry.families import finest_places
+from registry.messages import Message, Messages
 from registry.metrics import (
     AdditiveMetric,
+    AdjustedMean,
     BradleyTerry,
     ConfusionMetric,
     CorrelationMetric,
+    JointMetric,
     JudgedMean,
     Metric,
-    VoteMetric,
 )
 from registry.significance import COEFFICIENTS, JointMatrix, Matrix, PairMatrix, StatisticMatrix
 from registry.significance.matrix import JudgedItems, Statistics
+
+if TYPE_CHECKING:  # these modules import scipy
+    from registry.significance.joint.ratings import LeastSquares
+    from registry.significance.joint.votes import Votes
 
 _NOISE = 2.0**-50  # relative error of a decimal times a power of ten
 
@@ -168,17 +176,48 @@ def build_matrix(metric: Metric, counts: Counts, units: Ints | None = None, stra
         classes=metric.combines if isinstance(metric, ConfusionMetric) else "pooled")
 
 
-def build_vote_matrix(metric: VoteMetric, counts: Counts, groups: Mapping[str, Ints]) -> Matrix:
-    """Estimate the scores of all systems from their votes.
-
-    Votes against systems that are not on the leaderboard are left out.
+def build_joint_matrix(metric: JointMetric, counts: Counts, groups: Mapping[str, Ints],
+                       names: Sequence[str]) -> JointMatrix:
+    """Estimate the scores of all systems from their judgments.
 
     Args:
         metric: The metric.
-        counts: Weight, points and position of every system in every vote, as whole numbers.
-        groups: For each kind of group, such as `voter`, the number of the group of each vote.
+        counts: Statistics of every system for every judgment, as whole numbers.
+        groups: For each attribute, such as `voter`, the number of the value of each judgment.
+        names: Names of the systems.
+
+    Raises:
+        InputError: The judgments do not determine the differences of all systems.
     """
-    from registry.significance.joint.votes import Votes, compute_win_rates, fit_bradley_terry
+    matrix = JointMatrix(
+        counts.statistics, family=metric.family, score_range=metric.score_range, unequal=True,
+        systems=np.arange(counts.statistics.shape[1]), **_estimate(metric, counts, groups, names))
+    if isinstance(metric, BradleyTerry) and metric.scale == "elo":
+        return replace(matrix, factor=400 / math.log(10), offset=1000.0)
+    return matrix
+
+
+def _estimate(metric: JointMetric, counts: Counts, groups: Mapping[str, Ints], names: Sequence[str]) -> dict[str, Any]:
+    """Return the values of `JointMatrix` that an estimator computes."""
+    if isinstance(metric, AdjustedMean):
+        model = _build_rating_model(metric, counts, groups)
+        if reason := model.explain_refusal(names):
+            raise InputError(str(reason))
+        return {"estimates": model.estimates, "offset": float(model.means.mean()), "warnings": model.warnings}
+    from registry.significance.joint.votes import compute_win_rates, fit_bradley_terry
+
+    votes = _collect_votes(counts, groups)
+    if not isinstance(metric, BradleyTerry):
+        rates = compute_win_rates(votes)
+        return {"estimates": rates, "warnings": rates.warnings}
+    order = np.ones(len(votes), dtype=np.int64) if metric.order else None
+    strengths = fit_bradley_terry(replace(votes, order=order), ties=metric.ties)
+    return {"estimates": strengths, "warnings": Messages((*strengths.warnings, Message("sampled-pairs")))}
+
+
+def _collect_votes(counts: Counts, groups: Mapping[str, Ints]) -> Votes:
+    """Combine the sides of each vote; votes against systems that are not on the leaderboard are left out."""
+    from registry.significance.joint.votes import Votes
 
     n_votes, n_systems, _ = counts.statistics.shape
     sides = np.full((2, n_votes), -1)
@@ -191,19 +230,29 @@ def build_vote_matrix(metric: VoteMetric, counts: Counts, groups: Mapping[str, I
         weights[is_first], points[is_first] = system[is_first, 0], system[is_first, 1]
     chosen = (sides >= 0).all(axis=0)
     first, second = sides[:, chosen]
-    votes = Votes(first, second, share(points, weights)[chosen], n_systems,
-                  weights=None if (weights[chosen] == 1).all() else weights[chosen],
-                  groups={name: numbers[chosen] for name, numbers in groups.items()})
-    systems = np.arange(n_systems)
-    if isinstance(metric, BradleyTerry):
-        elo = metric.scale == "elo"
-        return JointMatrix(counts.statistics, family=metric.family, score_range=metric.score_range, unequal=True,
-                           estimates=fit_bradley_terry(replace(
-                               votes, order=np.ones(len(votes), dtype=np.int64) if metric.order else None),
-                               ties=metric.ties), systems=systems,
-                           factor=400 / math.log(10) if elo else 1.0, offset=1000.0 if elo else 0.0)
-    return JointMatrix(counts.statistics, family=metric.family, score_range=metric.score_range, unequal=True,
-                       estimates=compute_win_rates(votes), systems=systems)
+    return Votes(first, second, share(points, weights)[chosen], n_systems,
+                 weights=None if (weights[chosen] == 1).all() else weights[chosen],
+                 groups={name: numbers[chosen] for name, numbers in groups.items()})
+
+
+def _build_rating_model(metric: AdjustedMean, counts: Counts, groups: Mapping[str, Ints]) -> LeastSquares:
+    from registry.significance.joint.ratings import EFFECTS, LeastSquares, Ratings, standardize
+
+    n_ratings, n_systems, _ = counts.statistics.shape
+    systems = np.full(n_ratings, -1)
+    weights, scores = np.zeros((2, n_ratings))
+    for n in range(n_systems):
+        system = counts.statistics[:, n] / np.array(counts.steps.per_one)
+        is_own = system[:, 0] > 0
+        systems[is_own] = n
+        weights[is_own], scores[is_own] = system[is_own].T
+    ratings = Ratings(systems, groups.get("rated", np.arange(n_ratings)), groups.get("annotator"), scores / weights,
+                      None if (weights == 1).all() else weights, groups.get("document"))
+    if metric.standardize:
+        ratings = standardize(ratings)
+    has_annotators = ratings.annotator is not None
+    effects = [name for name in EFFECTS if name in metric.adjusts_for and (name == "item" or has_annotators)]
+    return LeastSquares(ratings, effects)
 
 
 def compute_scores(metric: Metric, counts: Counts) -> Floats:

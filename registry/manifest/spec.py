@@ -204,7 +204,7 @@ class Significance(Table):
     test: str = USUAL_TESTS["fixed"]
     resamples: Annotated[int | Literal["auto"], PlainValidator(check_resamples)] = DRAWS
     seed: Annotated[int, make_validator("a whole number from 0 to 2^63 - 1", lambda n: 0 <= n < 2**63)] | None = None
-    unit: Literal["item", "cluster", "response", "vote"] | None = None
+    unit: Literal["item", "cluster", "response", "judgment"] | None = None
     alpha: Annotated[float, make_validator("a number above 0 and below 1", lambda level: 0 < level < 1)] = 0.05
     alternative: Literal["two-sided", "greater"] = "two-sided"
     candidate: Annotated[str, AfterValidator(check_system)] | None = None

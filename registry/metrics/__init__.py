@@ -2,6 +2,7 @@
 
 from registry.metrics.base import AdditiveMetric, Metric, QuotientMetric
 from registry.metrics.confusion import MCC, Accuracy, BalancedAccuracy, ConfusionMetric, Kappa, LabelF, LabelP, LabelR
+from registry.metrics.judgments import AdjustedMean, BradleyTerry, JointMetric, WinRate
 from registry.metrics.meteor import METEOR
 from registry.metrics.parsing import (
     BLEX,
@@ -66,7 +67,6 @@ from registry.metrics.spans import (
 )
 from registry.metrics.statistics import Formula, Recorded
 from registry.metrics.texts import BLEU, CER, ROUGE, TER, WER, ChrF
-from registry.metrics.votes import BradleyTerry, VoteMetric, WinRate
 from registry.plugins import Catalogue
 
 METRICS: Catalogue[Metric] = Catalogue("metric", Metric, (  # type: ignore[type-abstract]
@@ -144,6 +144,7 @@ METRICS: Catalogue[Metric] = Catalogue("metric", Metric, (  # type: ignore[type-
     Kendall,
     WinRate,
     BradleyTerry,
+    AdjustedMean,
     Recorded,
 ))
 
@@ -172,6 +173,7 @@ __all__ = [
     "XPOS",
     "Accuracy",
     "AdditiveMetric",
+    "AdjustedMean",
     "AlignmentP",
     "AlignmentR",
     "AllTags",
@@ -185,6 +187,7 @@ __all__ = [
     "ElevenPoint",
     "Formula",
     "InterpolatedPrecision",
+    "JointMetric",
     "JudgedMean",
     "Kappa",
     "Kendall",
@@ -226,7 +229,6 @@ __all__ = [
     "Success",
     "Tokens",
     "UFeats",
-    "VoteMetric",
     "WinRate",
     "Words",
 ]

@@ -15,7 +15,7 @@ from registry.column_names import find_columns, has_role
 from registry.columns import JoinedColumns
 from registry.errors import InputError, UnknownNameError, counted, listed
 from registry.importers import IMPORTERS, Importer
-from registry.importers.votes import COLUMN_NAMES
+from registry.importers.judgments import list_found_columns
 from registry.items import Answer, Item
 from registry.manifest.folder import TaskFolder
 from registry.manifest.naming import make_slugs, natural_key, split_model
@@ -60,7 +60,7 @@ from registry.quick.task import SEED, Identity, identify_systems, preview, task_
 from registry.readers import READERS, Document, Reader, Texts
 from registry.values import build, get_name, parse
 
-_TABLES = ("wide", "long", "plain")  # importers that read any table or text, so only --as selects them
+_TABLES = ("wide", "long", "ratings", "plain")  # importers that read any table or text, so only --as selects them
 _EXPECTS = {
     "labels": "an item and its label on each line, or columns called item and label",
     "scores": "an item and its number in each row",
@@ -111,7 +111,8 @@ def make(paths: Sequence[Path], request: Request, settings: Mapping[str, Any] = 
         InputError: A file cannot be read, or no reader supports its layout.
     """
     _check_request(request)
-    if request.kind is not None and request.kind in IMPORTERS and request.kind not in READERS:
+    if request.kind is not None and request.kind in IMPORTERS and (
+            request.kind not in READERS or not READERS[request.kind].answers_all):
         if request.gold is not None:
             raise InputError(f"--gold does not apply to --as {request.kind}, which finds the gold itself; remove "
                              "--gold")
@@ -669,10 +670,7 @@ def _apply_settings(kind: str, folder: TaskFolder, request: Request, settings: M
 
 
 def _make_imported(kind: str, folder: TaskFolder, request: Request) -> QuickTask:
-    columns = {}
-    if kind == "votes":  # the importer finds columns by their names
-        found = folder.tables["test_set"][0]["options"]
-        columns = {name: found[name] for name in COLUMN_NAMES if name in found}
+    columns = list_found_columns(folder)
     options = [f"--as {kind}", *(reader_option(name, value) for name, value in (columns | {**request.options}).items())]
     return QuickTask(folder, tuple(_make_preview(folder)), " ".join(options),
                 (f"{counted(len(folder.tables['submit']), 'submission was', 'submissions were')} read from results of "

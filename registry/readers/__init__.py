@@ -5,6 +5,7 @@ from registry.readers.alignments import Naacl, Pharaoh
 from registry.readers.base import Reader
 from registry.readers.bio import Bio
 from registry.readers.conllu import Conllu
+from registry.readers.judgments import Ratings, Votes
 from registry.readers.labels import Labels
 from registry.readers.markup import Sgml, WmtXml
 from registry.readers.parsing.document import Document, Problems
@@ -13,7 +14,6 @@ from registry.readers.scores import Judged, LogProbabilities, Mtme, Scores, Stat
 from registry.readers.segments import Lines, NBest, Texts
 from registry.readers.spans import Spans
 from registry.readers.trec import Trec
-from registry.readers.votes import Votes
 
 READERS: Catalogue[Reader] = Catalogue("reader", Reader, (  # type: ignore[type-abstract]
     Labels,
@@ -37,10 +37,11 @@ READERS: Catalogue[Reader] = Catalogue("reader", Reader, (  # type: ignore[type-
     Pharaoh,
     Naacl,
     Votes,
+    Ratings,
 ))
 
 __all__ = [
     "READERS", "Bio", "Candidates", "Conllu", "Document", "Judged", "Labels", "Lines", "LogProbabilities", "Mtme",
-    "Multilabel", "NBest", "Naacl", "Pharaoh", "Problems", "Reader", "Responses", "Scores", "Sgml", "Spans",
+    "Multilabel", "NBest", "Naacl", "Pharaoh", "Problems", "Ratings", "Reader", "Responses", "Scores", "Sgml", "Spans",
     "Statistics", "Texts", "Trec", "Votes", "WmtXml",
 ]

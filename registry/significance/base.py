@@ -97,7 +97,7 @@ def _blocks(column: NDArray[Any]) -> Iterator[slice]:
 
 Alternative = Literal["two-sided", "greater", "less"]
 Interval = Literal["dual", "percentile", "basic", "bca"]
-Unit = Literal["response", "item", "cluster", "vote"]
+Unit = Literal["response", "item", "cluster", "judgment"]
 Method = Literal["exact", "ideal", "monte-carlo", "asymptotic", "bound"]
 Pair = tuple[int, int]
 Pairs = Sequence[Pair] | Ints  # as an array [pairs, 2]

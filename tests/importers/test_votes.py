@@ -39,7 +39,7 @@ def test_two_systems_have_the_log_odds_of_their_points(registry, tmp_path):
     assert pair["p_value"] == pytest.approx(2 * stats.t.sf(t, n - 1), rel=1e-6)
     reach = stats.t.ppf(0.975, n - 1) * error
     assert (pair["ci_low"], pair["ci_high"]) == pytest.approx((t * error - reach, t * error + reach))
-    assert (pair["unit"], pair["n_units"]) == ("vote", n)
+    assert (pair["unit"], pair["n_units"]) == ("judgment", n)
     assert "no faults" in registry("verify").stderr
 
 
@@ -120,4 +120,5 @@ def test_other_tests_refuse_votes(registry, tmp_path):
     write(tmp_path / "votes.jsonl", two_systems())
     for test in ("permutation", "bootstrap", "mcnemar", "t"):
         refused = registry("quick", "votes.jsonl", "--test", test, exit_code=3)
-        assert "does not support votes, because their scores are estimated together; use --test wald" in refused.stderr
+        assert "does not support votes, because the scores of all systems are estimated together" in refused.stderr
+        assert "use --test wald" in refused.stderr

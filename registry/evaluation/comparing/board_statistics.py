@@ -14,16 +14,15 @@ from registry.errors import InputError, counted
 from registry.evaluation.comparing.board_keys import BoardKey
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.ingest.gold import find_split_cluster
-from registry.evaluation.matrices import Counts, Steps, build_matrix, build_vote_matrix, compute_scores
+from registry.evaluation.matrices import Counts, Steps, build_joint_matrix, build_matrix, compute_scores
 from registry.evaluation.scoring.label_codes import load_labels
 from registry.evaluation.scoring.measure import LabelNumbers, average_runs, order_by_content
 from registry.families import FAMILIES, PLACES, SMALLEST
 from registry.identity import canonical_json, digest_array, digest_json
 from registry.manifest import Significance
-from registry.metrics import METRICS, ConfusionMetric, Metric, VoteMetric
+from registry.metrics import METRICS, ConfusionMetric, JointMetric, Metric
 from registry.metrics.sets import MatchMetric
 from registry.missing import MissingPolicy
-from registry.readers.votes import PROMPT, VOTER
 from registry.significance import JointMatrix, Matrix, StatisticMatrix
 from registry.significance.matrix import CompactStatistics, additive
 from registry.store import catalog
@@ -110,10 +109,10 @@ def load_board(connection: Connection, key: BoardKey, request: Request, max_byte
     factors = tuple(collector.factors) if any(collector.factors) else None
     contents = [[digest] for digest in collector.digests] if collector.digests else averages.digests
     groups = [None if units is None else digest_array(units), *([] if strata is None else [digest_array(strata)])]
-    if isinstance(metric, VoteMetric):
-        kinds = _load_vote_groups(connection, key, first_item + items)
-        matrix = build_vote_matrix(metric, averages, kinds)
-        # The score of a system depends on all votes.
+    if isinstance(metric, JointMetric):
+        kinds = _load_judgment_groups(connection, key, metric, first_item + items)
+        matrix: Matrix = build_joint_matrix(metric, averages, kinds, [member.system for member in key.members])
+        # The score of a system depends on the judgments of all systems.
         groups += [*map(digest_array, kinds.values()), digest_json(sorted(map(canonical_json, contents)))]
     else:
         matrix = replace(build_matrix(metric, averages, units, strata, runs=runs, unequal=unequal), factors=factors)
@@ -271,13 +270,14 @@ def _load_groups(connection: Connection, key: BoardKey, settings: Significance,
     return units, strata
 
 
-def _load_vote_groups(connection: Connection, key: BoardKey, item_ids: Ints) -> dict[str, Ints]:
-    """Return the prompt and the voter of each vote as numbers from 0, as far as the votes have them.
+def _load_judgment_groups(connection: Connection, key: BoardKey, metric: JointMetric,
+                          item_ids: Ints) -> dict[str, Ints]:
+    """Return the attributes that make judgments dependent, such as the voter, as numbers from 0.
 
-    Items with the same prompt or the same voter are dependent.
+    Attributes that the judgments do not have are absent.
     """
     groups = {}
-    for attribute in (PROMPT, VOTER):
+    for attribute in metric.groups:
         if values := catalog.item_attribute(connection, key.gold.gold_revision_id, attribute):
             groups[attribute] = _number_values([values.get(item, "") for item in item_ids.tolist()])
     return groups

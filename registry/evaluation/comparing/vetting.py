@@ -19,7 +19,7 @@ from registry.evaluation.resolve import explain_refusal, resolve_significance
 from registry.judged import FEW_FOR_T, FEW_LABELLED, LABELLED, is_random
 from registry.manifest import Significance
 from registry.messages import BoardWarning, Message
-from registry.metrics import BradleyTerry, ConfusionMetric, JudgedMean, Mean
+from registry.metrics import ConfusionMetric, JudgedMean, Mean
 from registry.significance import (
     CORRECTIONS,
     Bootstrap,
@@ -163,8 +163,7 @@ def _check_board(board: Board, request: Request) -> list[Message]:
                          "for the resamples of all pairs; increase --memory, reduce --resamples, or use "
                          "--correction holm")
     if isinstance(matrix, JointMatrix):
-        is_modelled = isinstance(board.metric.original, BradleyTerry)
-        return [*matrix.estimates.warnings, *([Message("sampled-pairs")] if is_modelled else [])]
+        return list(matrix.warnings)
     warnings = [*misuses(test, matrix), *_warn_of_shaffer(settings.correction, test, matrix),
                 *_warn_of_joint_resamples(settings, test, matrix, n_pairs)]
     if settings.runs == "fixed" and (n_with_runs := sum(len(scores) > 1 for scores in board.run_scores)):

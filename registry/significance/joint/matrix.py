@@ -26,10 +26,6 @@ class Estimates(Protocol):
     def scores(self) -> Floats:
         """Score of every system, [systems]; higher is better."""
 
-    @property
-    def warnings(self) -> Messages:
-        """Warnings about the estimates."""
-
     def compare(self, a: Ints, b: Ints, *, confidence: float = 0.95) -> Comparisons:
         """Compare pairs of systems."""
 
@@ -50,12 +46,14 @@ class JointMatrix(Matrix):
     Attributes:
         estimates: Estimates of all systems.
         systems: Index of each system in `estimates`, [systems].
+        warnings: Warnings about the estimates.
         factor, offset: The scores are factor * estimate + offset.
     """
 
     _: KW_ONLY
     estimates: Estimates
     systems: Ints
+    warnings: Messages
     factor: float = 1.0
     offset: float = 0.0
 

@@ -16,6 +16,7 @@ from typing import ClassVar
 import numpy as np
 
 from registry.arrays import Floats, Ints
+from registry.families import JOINT
 from registry.messages import NO_MESSAGES, Messages
 from registry.parallel.execution import Execution
 from registry.significance.base import Method, Observed, ObservedPairs, PairResults, Pairs, Settings, Tail, Tails, Unit
@@ -136,8 +137,9 @@ class PairTest(Value):
                     "--test williams")
         if matrix.family == "pair" and matrix.runs is not None:
             return 'correlations do not support random runs, because they cannot be averaged; set runs = "fixed"'
-        if matrix.family == "votes" and "votes" not in (self.families or ()):
-            return f"{self.name} does not support votes, because their scores are estimated together; use --test wald"
+        if matrix.family in JOINT and matrix.family not in (self.families or ()):
+            return (f"{self.name} does not support {matrix.family}, because the scores of all systems are estimated "
+                    "together; use --test wald")
         if matrix.unequal and not self.takes_unequal:
             return (f'{self.name} needs the same items for all systems, but the setting missing = "own" leaves '
                     'out different items for each system; use --test rank-sum or --test two-sample-t, or set '

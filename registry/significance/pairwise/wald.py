@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from registry.arrays import Floats, share
+from registry.families import JOINT
 from registry.significance.base import ObservedPairs, Settings, Tails, Unit
 from registry.significance.joint.matrix import JointMatrix
 from registry.significance.matrix import Matrix
@@ -17,22 +18,22 @@ from registry.significance.pairwise.base import PairTest
 class Wald(PairTest):
     """Test of a difference of two estimates, divided by its standard error.
 
-    The standard error allows for dependent votes: those of one voter, and those on one prompt. Degrees of freedom come
-    from the effective number of voters and prompts. See `significance.joint.estimates`.
+    The standard error allows for dependent judgments: those of one person, and those on one item. Degrees of freedom
+    come from the effective number of persons and items. See `significance.joint.estimates`.
     """
 
     name: ClassVar[str] = "wald"
-    null: ClassVar[str] = "the two systems' scores are equal over all possible voters and prompts"
-    assumes: ClassVar[str] = "voters and prompts are independent draws; the estimates are nearly normal"
+    null: ClassVar[str] = "the two systems' scores are equal over all possible persons and items"
+    assumes: ClassVar[str] = "persons and items are independent draws; the estimates are nearly normal"
     citation: ClassVar[str] = ("Cameron, Gelbach and Miller 2011; Bell and McCaffrey 2002")
-    called: ClassVar[str] = "a Wald test with errors clustered by voter and prompt"
-    families: ClassVar[tuple[str, ...] | None] = ("votes",)
-    units: ClassVar[tuple[Unit, ...]] = ("vote",)
+    called: ClassVar[str] = "a Wald test with errors clustered by person and item"
+    families: ClassVar[tuple[str, ...] | None] = JOINT
+    units: ClassVar[tuple[Unit, ...]] = ("judgment",)
     takes_unequal: ClassVar[bool] = True
 
     def own_refusal(self, matrix: Matrix) -> str | None:
-        if matrix.family != "votes":
-            return f"{self.name} supports only votes; use --test permutation or --test bootstrap"
+        if matrix.family not in JOINT:
+            return f"{self.name} supports only votes and ratings; use --test permutation or --test bootstrap"
         return None
 
     def gives_intervals(self, matrix: Matrix) -> bool:  # noqa: ARG002

@@ -1,18 +1,18 @@
-"""Reader of votes: which of two systems a person (or a judge model) prefers.
+"""Readers of people's judgments: votes between two systems, and ratings of single systems.
 
-Arenas and comparing judges collect votes. One file has the votes of all systems, and a row is one vote:
+One file has the judgments of all systems, and a row is one judgment, such as a vote:
 
     question  voter  system_a  system_b  outcome
     q1        anna   aspen     birch     a
     q2        ben    birch     cedar     tie
 
-An item of the task is one vote. A system answers the votes in which it takes part.
+An item of the task is one judgment. A system answers the judgments that are about it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -23,10 +23,8 @@ from registry.errors import InputError, suggest
 from registry.families import FAMILIES
 from registry.items import Item
 from registry.readers.parsing.document import Document
-from registry.readers.tables import TableReader, list_numbers
+from registry.readers.tables import Row, TableReader, list_numbers
 from registry.values import TERSE
-
-PROMPT, VOTER = "prompt", "voter"  # attributes of items that group votes
 
 # Words for outcomes in lower case, without blanks and underscores.
 _A_WINS = frozenset({"a", "modela", "systema", "model1", "system1", "left", "1", "1.0", "a>b", "a>>b"})
@@ -57,7 +55,49 @@ class VoteTable:
     attributes: Sequence[Mapping[str, str]]
 
 
-class Votes(TableReader):
+class JudgmentReader(TableReader):
+    """Base class of readers of judgments, of which the gold and every submission read the same file.
+
+    Attributes:
+        system: Name of the system whose judgments a submission reads.
+        grouping: Names of options that name the column of an attribute, such as `voter`.
+    """
+
+    answers_all: ClassVar[bool] = False
+    gives_columns: ClassVar[bool] = True
+    grouping: ClassVar[tuple[str, ...]]
+
+    item: tuple[str, ...] = ()
+    system: str = ""
+
+    def offers(self) -> tuple[str, ...]:
+        return ()
+
+    @property
+    def named_columns(self) -> dict[str, str]:
+        """Columns of attributes by the name of the attribute."""
+        named = {name: getattr(self, name) for name in self.grouping} | {name: name for name in self.attributes}
+        return {name: column for name, column in named.items() if column is not None}
+
+    def require_system(self, systems: Sequence[str], document: Document) -> int:
+        """Return the number of the system whose judgments are read.
+
+        Raises:
+            InputError: There is no such system.
+        """
+        if not self.system:
+            raise document.error(f"the reader {self.name} needs the name of a system; set options = {{ system = "
+                                 "\"NAME\" }")
+        if self.system not in systems:
+            raise document.error(f"there is no {self.gives} about the system {self.system!r}; "
+                                 f"{suggest(self.system, systems)}")
+        return systems.index(self.system)
+
+    def content(self, value: Any) -> Any:
+        return list_numbers(value) if isinstance(value, Mapping) else value
+
+
+class Votes(JudgmentReader):
     """Votes between two systems, in a table of all systems.
 
     This file format is for arenas and judges that compare two outputs. The gold and every submission read the same
@@ -65,7 +105,6 @@ class Votes(TableReader):
     `model_a` or `tie (bothbad)`), the points of the first system (1, 0.5, 0), or the name of the better system.
 
     Attributes:
-        system: Name of the system whose votes a submission reads.
         system_a: Column with the name of the first system.
         system_b: Column with the name of the second system.
         outcome: Column with the outcome.
@@ -78,11 +117,8 @@ class Votes(TableReader):
     name: ClassVar[str] = "votes"
     gives: ClassVar[str] = "vote"
     absent: ClassVar[str] = "the system takes no part in it"
-    answers_all: ClassVar[bool] = False
-    gives_columns: ClassVar[bool] = True
+    grouping: ClassVar[tuple[str, ...]] = ("prompt", "voter")
 
-    item: tuple[str, ...] = ()
-    system: str = ""
     system_a: str = "system_a"
     system_b: str = "system_b"
     outcome: str = "outcome"
@@ -90,9 +126,6 @@ class Votes(TableReader):
     voter: str | None = None
     weight: str | None = None
     both_bad: Literal["tie", "drop"] = field(default="tie", kw_only=True, metadata=TERSE)
-
-    def offers(self) -> tuple[str, ...]:
-        return ()
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         """Read the votes as items, without their outcomes."""
@@ -102,11 +135,7 @@ class Votes(TableReader):
     def parse_answers(self, document: Document) -> StatisticColumns:
         """Read the votes in which the system takes part: weight, points, and position (1 for a, 2 for b)."""
         table = self.read_votes(document)
-        if not self.system:
-            raise document.error("the reader votes needs the name of a system; set options = { system = \"NAME\" }")
-        if self.system not in table.systems:
-            raise document.error(f"no vote names the system {self.system!r}; {suggest(self.system, table.systems)}")
-        number = table.systems.index(self.system)
+        number = self.require_system(table.systems, document)
         position = np.where(table.a == number, 1.0, np.where(table.b == number, 2.0, np.nan))
         points = np.where(position == 1, table.points, 1 - table.points)
         values = np.stack([table.weights, table.weights * points, position], axis=1)
@@ -115,16 +144,14 @@ class Votes(TableReader):
 
     def read_votes(self, document: Document) -> VoteTable:
         """Read all votes of a file; the result is kept in the document, because each system needs it."""
-        key = ("votes", self.system_a, self.system_b, self.outcome, self.prompt, self.voter, self.weight, self.both_bad,
-               self.item, self.attributes)
+        key = replace(self, system="")
         if key not in document.cache:
             document.cache[key] = self._read_votes(document)
         table: VoteTable = document.cache[key]
         return table
 
     def _read_votes(self, document: Document) -> VoteTable:
-        named = {PROMPT: self.prompt, VOTER: self.voter} | {name: name for name in self.attributes}
-        columns = {attribute: column for attribute, column in named.items() if column is not None}
+        columns = self.named_columns
         requested = (self.system_a, self.system_b, self.outcome, *([self.weight] if self.weight else []))
         keys, lines, attributes = list[str](), list[int](), list[dict[str, str]]()
         sides, points, weights = list[tuple[str, str]](), list[float](), list[float]()
@@ -153,7 +180,7 @@ class Votes(TableReader):
     def _read_name(self, cell: Any) -> str:
         return cell.strip() if isinstance(cell, str) else str(cell)
 
-    def _parse_outcome(self, cell: Any, a: str, b: str, row: Any) -> float:
+    def _parse_outcome(self, cell: Any, a: str, b: str, row: Row) -> float:
         text = str(cell).strip()
         if text in (a, b):
             return float(text == a)
@@ -166,5 +193,94 @@ class Votes(TableReader):
         raise row.error(f"the outcome is {text[:40]!r}; expected a, b, tie, both bad, the points of the first system "
                         "(1, 0.5 or 0), or the name of the better system")
 
-    def content(self, value: Any) -> Any:
-        return list_numbers(value) if isinstance(value, Mapping) else value
+
+@dataclass(frozen=True, eq=False)
+class RatingTable:
+    """All ratings of a file.
+
+    Attributes:
+        rows: Key and line of each rating.
+        systems: Names of the systems, sorted.
+        numbers: Index of the system of each rating.
+        scores: The ratings, [ratings].
+        weights: Weight of each rating, [ratings].
+        attributes: Attributes of each rating.
+    """
+
+    rows: Rows
+    systems: tuple[str, ...]
+    numbers: Ints
+    scores: Floats
+    weights: Floats
+    attributes: Sequence[Mapping[str, str]]
+
+
+class Ratings(JudgmentReader):
+    """Ratings of outputs of systems, in a table of all systems.
+
+    This file format is for people (or judges) who rate outputs, so that some outputs have several ratings and others
+    have none. The gold and every submission read the same file; a submission names its system.
+
+    Attributes:
+        systems: Column with the name of the system.
+        score: Column with the rating.
+        rated: Column with the item whose output was rated, such as a segment.
+        document: Column with the document of the item; None if there is none.
+        annotator: Column with the person who rates; None if there is none.
+        weight: Column with the weight of a rating, such as the number of ratings of which it is the mean; None: all
+            weights are 1.
+    """
+
+    name: ClassVar[str] = "ratings"
+    gives: ClassVar[str] = "rating"
+    absent: ClassVar[str] = "it is about another system"
+    grouping: ClassVar[tuple[str, ...]] = ("rated", "document", "annotator")
+
+    systems: str = "system"
+    score: str = "score"
+    rated: str = "item"
+    document: str | None = None
+    annotator: str | None = None
+    weight: str | None = None
+
+    def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
+        """Read the ratings as items, without their scores."""
+        table = self.read_ratings(documents["gold"])
+        return list(map(Item, table.rows.keys, [None] * len(table.scores), table.attributes, table.rows.lines))
+
+    def parse_answers(self, document: Document) -> StatisticColumns:
+        """Read the ratings of the system: weight, and weight times score."""
+        table = self.read_ratings(document)
+        is_own = table.numbers == self.require_system(table.systems, document)
+        values = np.stack([table.weights, table.weights * table.scores], axis=1)
+        values[~is_own] = np.nan
+        return StatisticColumns(table.rows, values, names=FAMILIES["ratings"].columns)
+
+    def read_ratings(self, document: Document) -> RatingTable:
+        """Read all ratings of a file; the result is kept in the document, because each system needs it."""
+        key = replace(self, system="")
+        if key not in document.cache:
+            document.cache[key] = self._read_ratings(document)
+        table: RatingTable = document.cache[key]
+        return table
+
+    def _read_ratings(self, document: Document) -> RatingTable:
+        columns = self.named_columns
+        requested = (self.systems, self.score, *([self.weight] if self.weight else []))
+
+        def parse(row: Row) -> tuple[str, float, float]:
+            system = str(row.cells[0]).strip()
+            if not system:
+                raise row.error(f"{self.systems!r} is blank; expected the name of a system")
+            weight = 1.0 if self.weight is None else self.require_number(row.cells[2], self.weight, row)
+            if weight <= 0:
+                raise row.error(f"{self.weight!r} is {weight:g}; expected a positive weight")
+            return system, self.require_number(row.cells[1], self.score, row), weight
+
+        rows = list(self.parse_rows(document, requested, parse, tuple(columns.values())))
+        systems, numbers = np.unique([system for _, (system, *_) in rows], return_inverse=True)
+        scores, weights = np.array([values for _, (_, *values) in rows], dtype=np.float64).reshape(-1, 2).T
+        return RatingTable(
+            Rows(tuple(row.key for row, _ in rows), [row.line for row, _ in rows]), tuple(systems.tolist()),
+            numbers.astype(np.int64), scores, weights,
+            [{name: row.attributes[column] for name, column in columns.items()} for row, _ in rows])

@@ -1,0 +1,230 @@
+"""Importers of people's judgments: votes between two systems, as in an arena, and ratings of single outputs."""
+
+from __future__ import annotations
+
+import json
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from registry.errors import InputError, counted
+from registry.importers.base import Importer, Sources, make_title
+from registry.manifest.folder import TaskFolder
+from registry.manifest.naming import split_model
+from registry.readers import Document
+from registry.readers import Ratings as RatingsReader
+from registry.readers import Votes as VotesReader
+from registry.readers.parsing.delimited import Separator, TextFormat, read_cells
+from registry.readers.parsing.fast_tables import MAGIC, read_parquet_head
+
+_SEPARATORS: tuple[tuple[str, Separator], ...] = (("\t", "tab"), (",", "comma"), (";", "semicolon"))
+_PERSONS = ("voter", "judge", "annotator", "annotatorid", "user", "userid", "rater", "worker", "workerid", "login")
+_ITEMS = ("questionid", "promptid", "itemid", "segmentid", "segid", "prompt", "item", "segment", "question", "sid",
+          "instruction")
+
+
+class JudgmentImporter(Importer):
+    """Base class of importers of a table of judgments, which becomes one test set.
+
+    A table is delimited text with a header, JSON, JSON Lines or Parquet. An option of the same name as a role names the
+    column of this role; otherwise columns are found by their usual names.
+
+    Attributes:
+        usual: Usual names of the column of each role, without case, blanks and underscores.
+        required: Roles without which a table has no judgments.
+        attributes: Columns that are attributes of judgments, such as the language.
+    """
+
+    usual: ClassVar[Mapping[str, Sequence[str]]]
+    required: ClassVar[tuple[str, ...]]
+
+    attributes: tuple[str, ...] = ()
+
+    @abstractmethod
+    def list_systems(self, document: Document, options: Mapping[str, Any]) -> Sequence[str]:
+        """Return the names of the systems in a file.
+
+        Args:
+            document: The file.
+            options: Options of the reader.
+        """
+
+    @abstractmethod
+    def describe_metric(self) -> dict[str, Any]:
+        """Return the `[[metric]]` table of the manifest."""
+
+    def describe_reader(self) -> dict[str, Any]:
+        """Return options of the reader that are neither columns nor the layout of the file."""
+        return {}
+
+    def read(self, path: Path) -> TaskFolder:
+        """Convert a table of judgments into a task with one submission per system."""
+        if path.is_dir():
+            raise InputError(f"no {self.name} in this folder; name one file of {self.name}", path=path)
+        loader = Sources(path)
+        document = loader.load(path)
+        layout, columns = self._read_layout(document)
+        options = {**layout, **self._choose_columns(columns, document), **self.describe_reader(),
+                   **({"attributes": list(self.attributes)} if self.attributes else {})}
+        systems = self.list_systems(document, options)
+        if len(systems) < 2:
+            raise document.error(f"the {self.name} are about {counted(len(systems), 'system')}; expected two or more")
+        file = f"{self.name}{path.suffix.lower()}"
+        return TaskFolder({
+            "task": {"title": make_title(path)},
+            "test_set": [{"name": "test", "gold": file, "format": self.name, "options": options}],
+            "metric": [self.describe_metric()],
+            "significance": {"test": "wald"},
+            "submit": [{"file": file, **split_model(name), "options": {"system": name}} for name in systems],
+        }, {file: document.content}, loader.digests, copies={file: document.path})
+
+    def _choose_columns(self, columns: Sequence[str], document: Document) -> dict[str, str]:
+        """Return the column of each role that the table has.
+
+        Raises:
+            InputError: A required column is missing.
+        """
+        by_word = {"".join(name.casefold().split()).replace("_", ""): name for name in reversed(columns)}
+        found = {}
+        for role, usual in self.usual.items():
+            requested = getattr(self, role)
+            if requested is not None and requested not in columns:
+                raise document.error(f"the file has no column {requested!r}; it has {', '.join(columns)}")
+            if column := requested or next((by_word[word] for word in usual if word in by_word), None):
+                found[role] = column
+        if missing := [role for role in self.required if role not in found]:
+            raise InputError(f"no {self.name} in this file: no column is known as {' or '.join(missing)}; it has "
+                             f"{', '.join(columns[:12])}; name the column with --option {missing[0]}=COLUMN",
+                             path=document.path)
+        return found
+
+    def _read_layout(self, document: Document) -> tuple[dict[str, Any], Sequence[str]]:
+        """Return the options that describe a table, and the names of its columns.
+
+        Raises:
+            InputError: The file is no table.
+        """
+        if document.content.startswith(MAGIC):
+            return {"syntax": "parquet"}, read_parquet_head(document)[0]
+        text = document.text().lstrip()
+        if text[:1] in ("{", "["):
+            syntax = "jsonl" if text[0] == "{" else "json"
+            try:
+                entry = json.loads(text.partition("\n")[0]) if syntax == "jsonl" else json.loads(text)[0]
+            except (ValueError, LookupError):
+                entry = None
+            if not isinstance(entry, dict):
+                raise InputError(f"no {self.name} in this file: expected JSON objects, one for each row",
+                                 path=document.path)
+            return {"syntax": syntax}, list(entry)
+        first_line = text.partition("\n")[0]
+        mark, separator = max(_SEPARATORS, key=lambda pair: first_line.count(pair[0]))
+        if mark not in first_line:
+            separator = "whitespace"
+        _, header = next(iter(read_cells(document, TextFormat(separator))), (1, []))
+        return {"separator": separator}, header
+
+
+class Votes(JudgmentImporter):
+    """Votes between two systems: a row per vote, with both systems and the outcome.
+
+    Examples are the files of LMArena and the human votes of MT-Bench. The table is delimited text with a header, JSON,
+    JSON Lines or Parquet, and columns are found by their usual names.
+
+    Attributes:
+        system_a: Column with the name of the first system.
+        system_b: Column with the name of the second system.
+        outcome: Column with the outcome: `a`, `b`, `tie`, `both bad`, points of the first system, or the better system.
+        prompt: Column with the prompt of a vote.
+        voter: Column with the person or model who votes.
+        weight: Column with the weight of a vote, such as an inverse sampling probability.
+        both_bad: Treatment of votes that find both outputs bad: count them as a `tie`, or `drop` them.
+        ties: Treatment of ties: half a win for each system (`half`), or a parameter for ties (`davidson`).
+        order: True to estimate an advantage of the first system.
+        scale: Scale of the strengths: `logit` or `elo`.
+    """
+
+    name: ClassVar[str] = "votes"
+    usual: ClassVar[Mapping[str, Sequence[str]]] = {
+        "system_a": ("modela", "systema", "model1", "system1", "generator1", "playera", "home", "left", "a"),
+        "system_b": ("modelb", "systemb", "model2", "system2", "generator2", "playerb", "away", "right", "b"),
+        "outcome": ("winner", "outcome", "preference", "vote", "result", "choice", "verdict"),
+        "prompt": _ITEMS, "voter": _PERSONS, "weight": (),
+    }
+    required: ClassVar[tuple[str, ...]] = ("system_a", "system_b", "outcome")
+
+    system_a: str | None = None
+    system_b: str | None = None
+    outcome: str | None = None
+    prompt: str | None = None
+    voter: str | None = None
+    weight: str | None = None
+    both_bad: Literal["tie", "drop"] = "tie"
+    ties: Literal["half", "davidson"] = "half"
+    order: bool = False
+    scale: Literal["logit", "elo"] = "logit"
+
+    def list_systems(self, document: Document, options: Mapping[str, Any]) -> Sequence[str]:
+        return VotesReader.build(options).read_votes(document).systems
+
+    def describe_reader(self) -> dict[str, Any]:
+        return {} if self.both_bad == "tie" else {"both_bad": self.both_bad}
+
+    def describe_metric(self) -> dict[str, Any]:
+        options = {name: value for name, value in (("ties", self.ties), ("order", self.order), ("scale", self.scale))
+                   if value not in ("half", False, "logit")}
+        return {"id": "strength", "name": "BradleyTerry", **({"options": options} if options else {})}
+
+
+class Ratings(JudgmentImporter):
+    """Ratings of outputs: a row per rating, with the system, the item and the score.
+
+    Examples are direct assessment (DA), ESA, and the scores of annotators who each saw some of the outputs. The table
+    is delimited text with a header, JSON, JSON Lines or Parquet, and columns are found by their usual names.
+
+    Attributes:
+        systems: Column with the name of the system.
+        score: Column with the rating; higher is better.
+        rated: Column with the item whose output was rated.
+        document: Column with the document of the item.
+        annotator: Column with the person who rates.
+        weight: Column with the weight of a rating, such as the number of ratings of which it is the mean.
+        adjusts_for: Effects that are removed: those of `item and annotator`, of one of them, or `nothing`.
+        standardize: True to replace ratings by z-scores of each annotator.
+    """
+
+    name: ClassVar[str] = "ratings"
+    usual: ClassVar[Mapping[str, Sequence[str]]] = {
+        "systems": ("system", "model", "systemid", "sys", "team", "generator"),
+        "score": ("score", "rating", "rawscr", "rawscore", "overall", "value", "grade"),
+        "rated": _ITEMS, "document": ("document", "documentid", "docid", "doc"), "annotator": _PERSONS, "weight": (),
+    }
+    required: ClassVar[tuple[str, ...]] = ("systems", "score", "rated")
+
+    systems: str | None = None
+    score: str | None = None
+    rated: str | None = None
+    document: str | None = None
+    annotator: str | None = None
+    weight: str | None = None
+    adjusts_for: Literal["item and annotator", "item", "annotator", "nothing"] = "item and annotator"
+    standardize: bool = False
+
+    def list_systems(self, document: Document, options: Mapping[str, Any]) -> Sequence[str]:
+        return RatingsReader.build(options).read_ratings(document).systems
+
+    def describe_metric(self) -> dict[str, Any]:
+        options = {name: value for name, value in (
+            ("adjusts_for", self.adjusts_for), ("standardize", self.standardize))
+            if value not in ("item and annotator", False)}
+        return {"id": "rating", "name": "AdjustedMean", **({"options": options} if options else {})}
+
+
+def list_found_columns(folder: TaskFolder) -> dict[str, str]:
+    """Return the columns of an imported table of judgments by their roles; empty for other imported tasks."""
+    (test_set, *_) = folder.tables["test_set"]
+    importers: dict[str, type[JudgmentImporter]] = {"votes": Votes, "ratings": Ratings}
+    importer = importers.get(test_set["format"])
+    return {} if importer is None else {role: test_set["options"][role] for role in importer.usual
+                                        if role in test_set["options"]}
