@@ -7,6 +7,7 @@ scored. Tests of two metrics swap whole items or clusters (`significance/metric_
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -165,9 +166,14 @@ class Metrics(BoardStudy):
         if refused := [key for key in boards if key.metric.family == "pair"]:
             raise InputError(f"{refused[0].name}: a correlation has no score of a single item; name another metric")
         if len(boards) < 2:
-            raise InputError(f"{people.task.slug} has no metric to compare with {self.human}; add one to the manifest")
+            place = people.test_set.name
+            raise InputError(f"{place} has no metric to compare with {self.human}; if another test set has metrics of "
+                             f"the same outputs, write --human {place}/{people.metric.alias}")
         systems = [{(member.team, member.system) for member in key.members} for key in boards]
         shared = set.intersection(*systems)
+        if len(shared) < 2:
+            raise InputError(f"{people.name}: fewer than two systems have scores by people and by all metrics; select "
+                             "metrics by --metric")
         return MetricsSubject(self, tuple(
             replace(key, family=None, members=[m for m in key.members if (m.team, m.system) in shared])
             for key in boards), {}, request, tuple(sorted(system for _, system in set.union(*systems) - shared)))
@@ -265,11 +271,14 @@ class MetricsSubject(BoardSubject):
         scores = np.stack([_score_outputs(board, systems)[chosen] for board, chosen in zip(boards, rows, strict=True)])
         human = np.where(np.isnan(scores).any(axis=0), np.nan, scores[0])
         units = people.matrix.units
+        aliases = Counter(board.key.metric.alias for board in others)
+        names = [alias if aliases[alias := board.key.metric.alias] == 1 else f"{board.key.test_set.name}/{alias}"
+                 for board in others]
         return MetricScores(
-            people.key.metric.alias, [board.key.metric.alias for board in others], human, np.nan_to_num(scores[1:]),
+            people.key.metric.alias, names, human, np.nan_to_num(scores[1:]),
             None if units is None else np.unique(units[rows[0]], return_inverse=True)[1],
             int(np.count_nonzero(np.isnan(human)) - np.count_nonzero(np.isnan(scores[0]))),
-            [board.key.metric.alias for board in others if not board.matrix.is_mean], self.lacking)
+            [name for name, board in zip(names, others, strict=True) if not board.matrix.is_mean], self.lacking)
 
 
 @dataclass(frozen=True, eq=False)

@@ -134,12 +134,14 @@ def test_only_outputs_that_people_scored_count(scored_task, registry):
 
 def test_people_s_scores_may_be_in_another_test_set(scored_task, registry):
     """Items and systems are joined by name; metrics of both test sets are compared."""
-    scored_task({"texts": {"near": METRICS["near"]}, "people": {"human": HUMAN, "far": METRICS["far"]}})
+    scored_task({"texts": {"near": METRICS["near"], "same": HUMAN},
+                 "people": {"human": HUMAN, "far": METRICS["far"], "same": METRICS["far"]}})
     rows = {row["metric"]: row for row in study(registry, human="people/human")}
-    assert rows.keys() == {"near", "far"}
-    for name, row in rows.items():
-        assert row["subject"] == "t/people and texts"
-        assert row["pearson"] == pytest.approx(np.corrcoef(METRICS[name].ravel(), HUMAN.ravel())[0, 1])
+    expected = {"near": METRICS["near"], "far": METRICS["far"], "texts/same": HUMAN, "people/same": METRICS["far"]}
+    assert rows.keys() == expected.keys()
+    for name, scores in expected.items():
+        assert rows[name]["subject"] == "t/people and texts"
+        assert rows[name]["pearson"] == pytest.approx(np.corrcoef(scores.ravel(), HUMAN.ravel())[0, 1])
 
 
 MTME = """manifest = 1
@@ -207,7 +209,9 @@ REFUSALS = {
     ("--human", "dev/human"): "unknown test set of t 'dev'",
     ("--human", "human", "--metric", "nearer"): "unknown metric of t 'nearer'; did you mean 'near'?",
     ("--human", "human", "--measure", "pearsons"): "unknown measure 'pearsons'; did you mean 'pearson'?",
-    ("--human", "human", "--metric", "human"): "t has no metric to compare with human"}
+    ("--human", "human", "--metric", "human"):
+        "test has no metric to compare with human; if another test set has metrics of the same outputs, write --human "
+        "test/human"}
 
 
 def test_refusals_name_the_option(scored_task, registry):

@@ -17,9 +17,8 @@ from registry.significance import Settings
 from registry.significance.metric_agreement import MEASURES, HumanScores, compare_metrics
 from tests.validity.examinations import ALPHA, HERE
 
-ITEMS, SYSTEMS, OF_DOCUMENT = 90, 8, 6
+SYSTEMS, OF_DOCUMENT = 8, 6
 PERMUTATIONS = 99
-DOCUMENTS = np.repeat(np.arange(ITEMS // OF_DOCUMENT), OF_DOCUMENT)
 
 
 @dataclass(frozen=True)
@@ -35,15 +34,21 @@ class JudgedPopulation:
     draw: Callable[[np.random.Generator], tuple[np.ndarray, np.ndarray]]
 
 
-def draw_scores(rng, item_bias=(0.0, 0.0), document_bias=0.0, noise=(1.0, 1.0)):
+def number_documents(items):
+    return np.arange(items) // OF_DOCUMENT
+
+
+def draw_scores(rng, items=90, item_bias=(0.0, 0.0), document_bias=0.0, noise=(1.0, 1.0)):
     """Scores of outputs with a quality; each metric has errors by item, document and output with these deviations."""
     def normal(*shape):
         return rng.standard_normal(shape)
 
-    quality = normal(ITEMS, 1) + 0.25 * normal(1, SYSTEMS) + 0.7 * normal(ITEMS, SYSTEMS)
-    human = quality + 0.7 * normal(ITEMS, SYSTEMS)
-    metrics = [quality + bias * normal(ITEMS, 1) + document_bias * normal(ITEMS // OF_DOCUMENT, 1)[DOCUMENTS]
-               + deviation * normal(ITEMS, SYSTEMS) for bias, deviation in zip(item_bias, noise, strict=True)]
+    quality = normal(items, 1) + 0.25 * normal(1, SYSTEMS) + 0.7 * normal(items, SYSTEMS)
+    human = quality + 0.7 * normal(items, SYSTEMS)
+    metrics = []
+    for bias, deviation in zip(item_bias, noise, strict=True):
+        of_documents = document_bias * normal(items // OF_DOCUMENT, 1)[number_documents(items)]
+        metrics.append(quality + bias * normal(items, 1) + of_documents + deviation * normal(items, SYSTEMS))
     return human, np.stack(metrics)
 
 
@@ -55,13 +60,15 @@ POPULATIONS = {
         draw_scores, document_bias=1.5)),
     "unlike": JudgedPopulation("errors of single outputs by one metric, of whole items by the other", partial(
         draw_scores, item_bias=(0.0, 1.5), noise=(np.hypot(1.5, 1.0), 1.0))),
+    "unlike, more items": JudgedPopulation("the same, 360 items", partial(
+        draw_scores, items=360, item_bias=(0.0, 1.5), noise=(np.hypot(1.5, 1.0), 1.0))),
 }
 # Only Pearson's r of all outputs is equal for unlike metrics: their errors have the same variance.
 ROWS = [
     ("independent", "pearson", "item"), ("independent", "pearson", "single score"),
     ("item bias", "pearson", "item"), ("item bias", "pearson", "single score"),
     ("document bias", "pearson", "cluster"), ("document bias", "pearson", "item"),
-    ("unlike", "pearson", "item"),
+    ("unlike", "pearson", "item"), ("unlike, more items", "pearson", "item"),
     ("item bias", "spa", "item"), ("item bias", "spa", "single score"), ("item bias", "accuracy", "item"),
     ("item bias", "acc-eq-by-item", "item"), ("item bias", "kendall-by-item", "item"),
     ("item bias", "pearson-of-means", "item"),
@@ -76,7 +83,7 @@ def measure_error(population, measure, unit, runs):
         human, metrics = POPULATIONS[population].draw(rng)
         settings = Settings(resamples=PERMUTATIONS, seed=int(rng.integers(2**32)), execution=HERE)
         (p_value,) = compare_metrics(HumanScores(human), metrics, MEASURES[measure], settings,
-                                     DOCUMENTS if unit == "cluster" else None,
+                                     number_documents(len(human)) if unit == "cluster" else None,
                                      swap_single_scores=unit == "single score").p_values
         errors += p_value <= ALPHA
     return errors / runs
