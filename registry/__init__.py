@@ -65,9 +65,9 @@ def evaluate(gold: Any, systems: Any, metric: str | None = None, *, clusters: An
 
 
 def compute_agreement(data: Any, *, item: str | Sequence[str] = (), annotator: str | None = None,
-                      value: str | None = None, annotators: Sequence[str] = (),
+                      value: str | None = None, annotators: str | Sequence[str] = (),
                       level: Literal["nominal", "ordinal", "interval", "ratio"] | None = None,
-                      order: Sequence[str] = (), missing: str | Sequence[str] = (), cluster: str | None = None,
+                      order: str | Sequence[str] = (), missing: str | Sequence[str] = (), cluster: str | None = None,
                       by: Literal["annotator", "pair", "category"] | None = None, resamples: int | None = None,
                       confidence: float | None = None, seed: int | None = None) -> Agreement:
     """Measure the agreement of annotators; store nothing.
@@ -75,7 +75,7 @@ def compute_agreement(data: Any, *, item: str | Sequence[str] = (), annotator: s
     >>> agreement = compute_agreement({"ann": ["a", "a", "b", "b"] * 15, "bob": ["a", "b", "b", "b"] * 15},
     ...                               annotators=["ann", "bob"])
     >>> round(agreement.alpha, 3), agreement.rows[1]["coefficient"], agreement.rows[1]["value"]
-    (0.496, 'percent agreement', 0.75)
+    (0.471, 'percent agreement', 0.75)
 
     Args:
         data: The path of a file, a data frame, or a dictionary of columns. A long table has a row for each item and
@@ -83,9 +83,10 @@ def compute_agreement(data: Any, *, item: str | Sequence[str] = (), annotator: s
         item: The columns that identify an item. Default: found by their names; in a wide table each row is an item.
         annotator: The column of annotators in a long table. Default: found by its name.
         value: The column of values in a long table. Default: found by its name.
-        annotators: The columns of annotators in a wide table.
+        annotators: The columns of annotators in a wide table, as a list or separated by commas.
         level: The level of measurement. Default: nominal; numbers with three or more values need it.
-        order: Categories that are no numbers in ascending order, for the level ordinal.
+        order: Categories that are no numbers in ascending order, as a list or separated by commas, for the level
+            ordinal.
         missing: Values that mean that there is no rating.
         cluster: The column of groups of items, such as documents, that are resampled as a whole.
         by: Also compute alpha without each `annotator`, of each `pair` of annotators, or of each `category` against
@@ -100,11 +101,9 @@ def compute_agreement(data: Any, *, item: str | Sequence[str] = (), annotator: s
     from registry.direct.agreement import compute_agreement_of_values
     from registry.direct.ratings import RatingOptions
 
-    def listed(names: str | Sequence[str]) -> tuple[str, ...]:
-        return (names,) if isinstance(names, str) else tuple(names)
-
-    options = RatingOptions(listed(item), annotator, value, tuple(annotators), level, tuple(order), listed(missing),
-                            cluster)
+    items, marks = ((names,) if isinstance(names, str) else tuple(names) for names in (item, missing))
+    names, categories = (tuple(texts.split(",") if isinstance(texts, str) else texts) for texts in (annotators, order))
+    options = RatingOptions(items, annotator, value, names, level, categories, marks, cluster)
     settings = {"resamples": resamples, "confidence": confidence, "seed": seed}
     return compute_agreement_of_values(data, options, by, settings)
 

@@ -18,9 +18,9 @@ PUBLIC = {  # changes are a matter of the version number
                       "missing: 'str' = 'reject', **settings: 'Any') -> 'Board'",
     package.compute_agreement: (
         "(data: 'Any', *, item: 'str | Sequence[str]' = (), annotator: 'str | None' = None, "
-        "value: 'str | None' = None, annotators: 'Sequence[str]' = (), "
-        "level: \"Literal['nominal', 'ordinal', 'interval', 'ratio'] | None\" = None, order: 'Sequence[str]' = (), "
-        "missing: 'str | Sequence[str]' = (), cluster: 'str | None' = None, "
+        "value: 'str | None' = None, annotators: 'str | Sequence[str]' = (), "
+        "level: \"Literal['nominal', 'ordinal', 'interval', 'ratio'] | None\" = None, "
+        "order: 'str | Sequence[str]' = (), missing: 'str | Sequence[str]' = (), cluster: 'str | None' = None, "
         "by: \"Literal['annotator', 'pair', 'category'] | None\" = None, resamples: 'int | None' = None, "
         "confidence: 'float | None' = None, seed: 'int | None' = None) -> 'Agreement'"),
     board.Board.plot: "(self, kind: 'Kind' = 'scores', path: 'str | Path | None' = None, "

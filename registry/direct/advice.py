@@ -21,7 +21,7 @@ _ARGUMENTS = {name.replace("_", "-"): name for name in (
         "as": "format", "option": "options"}
 _FLAGS = {"in-order", "average"}
 _COMMAND = re.compile(r"`registry (?:compare|quick) (--[^`]*)`")
-_OPTION = re.compile(r"""--([a-z][a-z-]*)(?:[ ](?!(?:to|or|and)\b)('[^']*'|"[^"]*"|[^\s,;]*[^\s,;.:)]))?""")
+_OPTION = re.compile(r"""--([a-z][a-z-]*)(?:[ ](?!(?:to|or|and)\b)('[^']*'|"[^"]*"|[^\s;]*[^\s,;.:)]))?""")
 _SETTING = re.compile(r"(?:set )?\b([a-z_]+) = (\"[^\"]*\"|[\d.]+)(?: \(\1=[^)]*\))?")
 
 

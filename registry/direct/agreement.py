@@ -204,10 +204,12 @@ def compute_agreement_of_values(data: Any, options: RatingOptions, by: By | None
     try:
         result = compute_agreement(data, options, by, settings)
         return replace(result, notes=tuple(map(name_arguments, result.notes)))
-    except QuestionError as error:
-        raise describe_question(error) from None
     except InputError as error:
-        if (message := name_arguments(error.message)) == error.message:
+        is_file = isinstance(data, str | Path)
+        message = name_arguments(error.message)
+        if isinstance(error, QuestionError):
+            message = describe_question(error).message
+        if is_file and message == error.message:
             raise
-        raise InputError(message, path=error.path if isinstance(data, str | Path) else None, line=error.line,
-                         item=error.item) from None
+        raise InputError(message, path=error.path if is_file else None,
+                         line=error.line if is_file else None, item=error.item) from None

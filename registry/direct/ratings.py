@@ -276,21 +276,24 @@ def _find_categories(document: Document, rows: Sequence[Rating],
         if level != "ordinal":
             raise InputError(f"--order is for --level ordinal, not {level}; leave out one of them")
         return level, list(options.order), _number_ordered(document, rows, options.order)
-    are_numbers = all(map(is_number, texts))
-    if level is None and are_numbers and len(texts) > 2:
+    # Numbers are compared as such, because pandas writes 1 as 1.0 in a column with missing values.
+    numbers = sorted({float(text) for text in texts}) if all(map(_is_finite, texts)) else []
+    if level is None and len(numbers) > 2:
         raise QuestionError("values are numbers, so the level of measurement is unclear. Add one of these options:", {
             option("--level", name): meaning for name, meaning in _LEVELS.items()}, document.path)
+    if numbers:
+        places = {number: n for n, number in enumerate(numbers)}
+        return level or "nominal", list(map(_to_text, numbers)), {text: places[float(text)] for text in texts}
     if level in (None, "nominal"):
-        categories = sorted(texts, key=lambda text: (float(text), text) if are_numbers else (0.0, text))
-        return "nominal", categories, {text: n for n, text in enumerate(categories)}
-    if not are_numbers:
-        row = next(row for row in rows if not is_number(row.value) or not math.isfinite(float(row.value)))
-        remedy = f"--missing {row.value} treats it as missing" if row.value.casefold() in _MARKS else (
-            "name the categories with --order LOW,...,HIGH" if level == "ordinal" else "use --level nominal")
-        raise document.error(f"{row.value!r} is no number, which --level {level} needs; {remedy}", row.line, row.item)
-    numbers = sorted({float(text) for text in texts})
-    places = {number: n for n, number in enumerate(numbers)}
-    return level, list(map(_to_text, numbers)), {text: places[float(text)] for text in texts}
+        return "nominal", sorted(texts), {text: n for n, text in enumerate(sorted(texts))}
+    row = next(row for row in rows if not _is_finite(row.value))
+    remedy = f"--missing {row.value} treats it as missing" if row.value.casefold() in _MARKS else (
+        "name the categories with --order LOW,...,HIGH" if level == "ordinal" else "use --level nominal")
+    raise document.error(f"{row.value!r} is no number, which --level {level} needs; {remedy}", row.line, row.item)
+
+
+def _is_finite(text: str) -> bool:
+    return is_number(text) and math.isfinite(float(text))
 
 
 def _number_ordered(document: Document, rows: Iterable[Rating], order: Sequence[str]) -> dict[str, int]:

@@ -26,9 +26,8 @@ from registry.significance.resampling.exceedances import find_bca_levels
 
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 
-LEAST_UNITS = 50  # with fewer, intervals may have a coverage below 93 % (tests/validity/agreement_hits.py)
+LEAST_UNITS = 50  # with 20, intervals of rare labels have a coverage of 87 % (tests/validity/agreement_hits.py)
 LEAST_SHARED = 5  # items that a pair of annotators shares; with fewer, its alpha says little
-
 _AT_ONCE = 2**22  # counts, or sums, of resamples in one product
 _FEW_COLUMNS = 64  # of statistics; their products are faster if they are not sparse
 _ROUNDING = 1e-12  # smallest share of its parts at which a difference is no rounding error

@@ -12,7 +12,7 @@ COLUMNS = {name: [None if value != value else int(value) for value in column]
 
 
 def test_a_dictionary_has_a_column_for_each_annotator():
-    agreement = package.compute_agreement(COLUMNS, annotators="ABCD", level="interval")
+    agreement = package.compute_agreement(COLUMNS, annotators="A,B,C,D", level="interval")
     assert round(agreement.alpha, 3) == 0.849
     low, high = agreement.interval
     assert low < agreement.alpha < high
@@ -25,7 +25,7 @@ def test_items_of_dictionaries_are_joined_by_key():
     keyed = {name: {f"u{n}": value for n, value in enumerate(values) if value is not None}
              for name, values in COLUMNS.items()}
     turned = {name: dict(reversed(values.items())) for name, values in keyed.items()}
-    first, other = (package.compute_agreement(data, annotators="ABCD", level="ordinal") for data in (keyed, turned))
+    first, other = (package.compute_agreement(data, annotators="A,B,C,D", level="ordinal") for data in (keyed, turned))
     assert first.rows == other.rows
     assert round(first.alpha, 3) == 0.815
 
@@ -49,20 +49,28 @@ def test_numbers_and_truths_are_values():
     rng = np.random.default_rng(1)
     own = rng.random(60) < 0.5
     columns = {name: own ^ (rng.random(60) < 0.2) for name in "ab"}
-    truths = package.compute_agreement(columns, annotators="ab")
+    truths = package.compute_agreement(columns, annotators=["a", "b"])
     assert truths.alpha == package.compute_agreement(
-        {name: column.astype(float) for name, column in columns.items()}, annotators="ab", level="ratio").alpha
+        {name: column.astype(float) for name, column in columns.items()}, annotators=["a", "b"], level="ratio").alpha
     assert truths.rows[1]["value"] == pytest.approx((columns["a"] == columns["b"]).mean())
 
 
+def test_whole_numbers_are_equal_in_both_types():
+    """A column with a missing number has floats."""
+    whole, other = (package.compute_agreement({"a": ["1", "2", "2"], "b": column}, annotators=["a", "b"]).rows
+                    for column in (["1", "2", ""], ["1.0", "2.0", None]))
+    assert whole == other
+
+
 @pytest.mark.parametrize(("data", "options", "message"), [
-    (COLUMNS, {"annotators": "ABCD"}, "unclear. Add one of these options: level='nominal'; level='ordinal'"),
-    (COLUMNS, {"annotators": "ABCD", "level": "interval", "by": "category"}, "use level='nominal' or level='ordinal'"),
-    ({"A": ["NA", "x"], "B": ["x", "y"]}, {"annotators": "AB", "level": "interval"}, "missing='NA' treats"),
-    ({"A": [1, 2], "B": [1]}, {"annotators": "AB"}, "different numbers of values: 'A' has 2, 'B' has 1"),
+    (COLUMNS, {}, "annotators='A,B,C,D'"),
+    (COLUMNS, {"annotators": "A,B,C,D"}, "unclear. Add one of these options: level='nominal'; level='ordinal'"),
+    (COLUMNS, {"annotators": "A,B,C,D", "level": "interval", "by": "category"}, "use level='nominal' or level="),
+    ({"A": ["NA", "x"], "B": ["x", "y"]}, {"annotators": ["A", "B"], "level": "interval"}, "missing='NA' treats"),
+    ({"A": [1, 2], "B": [1]}, {"annotators": ["A", "B"]}, "different numbers of values: 'A' has 2, 'B' has 1"),
     ([1, 2], {}, "expected the path of a file, a data frame"),
-    ({"A": [1, 2], "B": [1, 2]}, {"annotators": "AB", "resamples": -1}, "resamples"),
-    ({"A": [1, 2], "B": [1, 2]}, {"annotators": "AC"}, "unknown column 'C'")])
+    ({"A": [1, 2], "B": [1, 2]}, {"annotators": ["A", "B"], "resamples": -1}, "resamples"),
+    ({"A": [1, 2], "B": [1, 2]}, {"annotators": ["A", "C"]}, "unknown column 'C'")])
 def test_errors_name_arguments(data, options, message):
     with pytest.raises(InputError) as error:
         package.compute_agreement(data, **options)
@@ -72,6 +80,6 @@ def test_errors_name_arguments(data, options, message):
 
 def test_notes_name_arguments():
     data = {"A": ["NA", "x", "y", "y"], "B": ["x", "x", "y", "y"]}
-    (note,) = package.compute_agreement(data, annotators="AB").notes
+    (note,) = package.compute_agreement(data, annotators=["A", "B"]).notes
     assert note == "'NA' counts as a value of 1 rating; missing='NA' treats it as missing"
-    assert package.compute_agreement(data, annotators="AB", missing="NA").rows[0]["items"] == 3
+    assert package.compute_agreement(data, annotators=["A", "B"], missing="NA").rows[0]["items"] == 3
