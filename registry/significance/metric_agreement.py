@@ -3,8 +3,8 @@
 Metrics and people scored the same outputs: every system's output for every item. A measure, such as soft pairwise
 accuracy, compares one metric with people. The test of two metrics exchanges their standardised scores in random items
 or clusters (PERM-INPUTS of Deutsch, Dror and Roth 2021). PERM-BOTH of the same paper exchanges single scores. It is
-an option to reproduce results, because it errs in up to a third of the tests if some items are easier than others
-(docs/validity.md).
+an option to reproduce results. If metrics score all outputs for some items too high, it calls equal metrics different
+in a quarter of the tests at 5 % (tests/validity/metric_agreement.py).
 
 Most measures are functions of sums over items (`SumMeasure`), so all permutations are one matrix product.
 """

@@ -47,8 +47,9 @@ def draw_scores(rng, items=90, item_bias=(0.0, 0.0), document_bias=0.0, noise=(1
     human = quality + 0.7 * normal(items, SYSTEMS)
     metrics = []
     for bias, deviation in zip(item_bias, noise, strict=True):
+        of_items = bias * normal(items, 1)
         of_documents = document_bias * normal(items // OF_DOCUMENT, 1)[number_documents(items)]
-        metrics.append(quality + bias * normal(items, 1) + of_documents + deviation * normal(items, SYSTEMS))
+        metrics.append(quality + of_items + of_documents + deviation * normal(items, SYSTEMS))
     return human, np.stack(metrics)
 
 
