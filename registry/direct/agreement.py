@@ -34,7 +34,7 @@ By = Literal["annotator", "pair", "category"]
 RESAMPLES, SEED = 10_000, 1
 _DECIMALS = 3
 _KEYS = ("coefficient", "level", "annotator", "other_annotator", "category", "value", "ci_low", "ci_high", "confidence",
-         "items", "annotators")
+         "items", "annotators", "resamples", "seed")
 _MEANING = ("Alpha is 1 if all values of an item agree, and 0 if they agree as values of random items do. Krippendorff "
             "(2004) requires at least .800, or .667 for tentative conclusions.")
 
@@ -48,7 +48,8 @@ class Agreement(TableDisplay):
     Attributes:
         rows: The coefficients, as dictionaries: `coefficient`, `level`, `annotator`, `other_annotator` and `category`
             (None if the coefficient is not about one), `value`, `ci_low`, `ci_high` (None if undefined), `confidence`,
-            `items` (with two or more ratings) and `annotators`. The first one is Krippendorff's alpha.
+            `items` (with two or more ratings), `annotators`, `resamples` and `seed`. The first one is Krippendorff's
+            alpha.
         by: What the further rows are about: `annotator`, `pair` or `category`; None without such rows.
         messages: Warnings and notes with codes; `str(message)` is the text.
         read_as: The options of `registry agreement` that read the same columns.
@@ -123,11 +124,11 @@ def compute_agreement(data: Any, options: RatingOptions, by: By | None, settings
     kernel_settings = Settings(resamples=chosen.draws, seed=chosen.seed or 0, confidence=chosen.confidence)
     _check_by(named, by)
     estimates = measure_agreement(named.ratings, kernel_settings)
-    rows = [_make_row(estimate, named, chosen.confidence) for estimate in estimates]
+    rows = [_make_row(estimate, named, kernel_settings) for estimate in estimates]
     if by is not None:
         further = list(_measure_by(named, by, kernel_settings))
         estimates += [estimate for estimate, _ in further]
-        rows += [_make_row(estimate, named, chosen.confidence, **names) for estimate, names in further]
+        rows += [_make_row(estimate, named, kernel_settings, **names) for estimate, names in further]
     paired = named.ratings.drop_unpaired()
     n_units = paired.n_items if paired.clusters is None else int(paired.clusters.max()) + 1
     unit = "item" if paired.clusters is None else "cluster"
@@ -168,13 +169,14 @@ def _measure_by(named: NamedRatings, by: By, settings: Settings) -> Iterator[tup
             yield estimate, {"coefficient": "alpha against the rest", "category": name}
 
 
-def _make_row(estimate: Estimate, named: NamedRatings, confidence: float, **names: Any) -> dict[str, Any]:
+def _make_row(estimate: Estimate, named: NamedRatings, settings: Settings, **names: Any) -> dict[str, Any]:
     value, low, high = (None if math.isnan(number) else number for number in (
         estimate.value, estimate.low, estimate.high))
     level = "nominal" if "category" in names else named.ratings.level
     return {"coefficient": estimate.coefficient, "level": level, "annotator": None,
             "other_annotator": None, "category": None, "value": value, "ci_low": low, "ci_high": high,
-            "confidence": confidence, "items": estimate.n_items, "annotators": len(named.annotators)} | names
+            "confidence": settings.confidence, "items": estimate.n_items, "annotators": len(named.annotators),
+            "resamples": settings.resamples, "seed": settings.seed} | names
 
 
 def _list_messages(named: NamedRatings, estimates: Sequence[Estimate], n_units: int, unit: str) -> Iterator[Message]:

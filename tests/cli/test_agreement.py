@@ -109,8 +109,9 @@ def test_every_format_has_the_answer(form, long, registry):
 def test_numbers_and_confidence_depend_on_options(long, registry):
     def interval(*options):
         row = registry("agreement", long, "--level", "nominal", "--format", "json", *options).json[0]
-        return row["ci_low"], row["ci_high"], row["confidence"]
+        return row["ci_low"], row["ci_high"], row["confidence"], row["resamples"], row["seed"]
 
+    assert interval()[2:] == (0.95, 10_000, 1)
     assert interval() == interval("--seed", 1, "--resamples", 10_000, "--confidence", 0.95)
     assert interval("--seed", 2)[0] != interval()[0]
     assert interval("--confidence", 0.5)[0] > interval()[0]
