@@ -21,7 +21,7 @@ from registry.evaluation.comparing.directions import SIDES, choose_sides
 from registry.evaluation.comparing.settings import Request
 from registry.identity import replace_undefined
 from registry.messages import NO_MESSAGES, Message, Messages, on_board
-from registry.significance import Bootstrap, PairMatrix, PairResult, Permutation
+from registry.significance import Bootstrap, JointMatrix, PairMatrix, PairResult, Permutation
 from registry.significance.base import Observed
 from registry.significance.diagnostics.assumptions import misuses
 from registry.significance.diagnostics.evidence import SystemPairs, board_warnings
@@ -144,6 +144,7 @@ class Best(_AllBoardsStudy):
     citation: ClassVar[str] = "Mogstad, Romano, Shaikh and Wilhelm 2024; Hsu 1984"
     settings: ClassVar = ("alpha", "resamples", "unit")
     figures: ClassVar = ("best",)
+    supports_judgments: ClassVar[bool] = True
     method: Literal["bootstrap", "flips", "holm"] = option(
         "bootstrap", "Bound ranks by resampling units, by flipping signs of unit differences, or by permutation tests "
         "with Holm's correction.")
@@ -159,13 +160,17 @@ class Best(_AllBoardsStudy):
         Raises:
             InputError: The selected method does not support the data.
         """
-        return rank_warnings(self._check_board(case).matrix, self.method, alpha=case.request.significance.alpha,
+        if isinstance(matrix := self._check_board(case).matrix, JointMatrix):
+            return list(matrix.warnings)
+        return rank_warnings(matrix, self.method, alpha=case.request.significance.alpha,
                              resamples=case.settings.resamples)
 
     def run(self, case: Case) -> Finding:
         board = self._check_board(case)
         matrix, alpha = board.matrix.by_unit, case.request.significance.alpha
-        if self.method != "holm":
+        if isinstance(matrix, JointMatrix):
+            sets = matrix.compute_rank_sets(case.settings, alpha)
+        elif self.method != "holm":
             sets = compute_rank_sets(matrix, case.settings, alpha=alpha, method=self.method)
         else:
             pairs = list(combinations(range(len(board.members)), 2))
@@ -197,6 +202,8 @@ class Best(_AllBoardsStudy):
             InputError: The selected method of rank sets does not support the data of the leaderboard.
         """
         board, matrix = case.board, case.board.matrix
+        if isinstance(matrix, JointMatrix):
+            return board
         if reason := explain_run_refusal(matrix):
             raise InputError(str(reason))
         refusal = Permutation().refusal(matrix.by_unit) if self.method == "holm" else resampling_refusal(matrix)

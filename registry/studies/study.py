@@ -30,7 +30,7 @@ from registry.identity import canonical_json, replace_undefined, short
 from registry.messages import Message, Messages, message
 from registry.parallel.execution import Progress, with_progress
 from registry.provenance import StudySignature
-from registry.significance import CORRECTIONS, PairTest, Settings
+from registry.significance import CORRECTIONS, JointMatrix, PairTest, Settings
 from registry.significance.multiple import adjust
 from registry.store import catalog
 from registry.store.catalog import Member, TaskRow
@@ -347,6 +347,7 @@ class BoardStudy(Study):
         min_boards: Minimum number of leaderboards.
         every_facet: True if the default includes leaderboards of facets.
         allows_unequal_items: True if systems may be scored on different items.
+        supports_judgments: True if the study supports votes and ratings.
         supports_responses: True if the study supports tests whose units are single responses.
     """
 
@@ -354,6 +355,7 @@ class BoardStudy(Study):
     min_boards: ClassVar[int] = 1
     every_facet: ClassVar[bool] = False
     allows_unequal_items: ClassVar[bool] = False
+    supports_judgments: ClassVar[bool] = False
     supports_responses: ClassVar[bool] = True
 
     @property
@@ -429,7 +431,9 @@ class BoardSubject:
             return None
         if self.study.supports_responses and self.keys[0].with_unit(self.request).significance.unit == "response":
             loaded = [split_into_responses(connection, board) for board in loaded]
-        if not self.study.allows_unequal_items:
+        if not self.study.supports_judgments:
+            loaded = [refuse_judgments(board) for board in loaded]
+        if not (self.study.allows_unequal_items or self.study.supports_judgments):
             loaded = [check_same_items(board) for board in loaded]
         return Case(tuple(loaded), self, parts)
 
@@ -502,7 +506,20 @@ def choose_board(connection: Connection, task: TaskRow, request: Request, choice
     board = load_board(connection, keys[0], request) if keys else None
     if board is None:
         raise MismatchError(f"no system of {task.slug} is scored; run `registry submit`, then `registry score`")
-    return check_same_items(board)
+    return check_same_items(refuse_judgments(board))
+
+
+def refuse_judgments(board: Board) -> Board:
+    """Return a leaderboard unchanged if its scores do not come from votes or ratings.
+
+    Raises:
+        InputError: They come from votes or ratings.
+    """
+    if isinstance(board.matrix, JointMatrix):
+        raise InputError(f"{board.key.name}: this study does not support {board.matrix.family}, because the scores of "
+                         "all systems are estimated together; use `registry study best` for ranges of ranks, and "
+                         "`registry pairs` for differences")
+    return board
 
 
 def check_same_items(board: Board) -> Board:

@@ -122,3 +122,20 @@ def test_other_tests_refuse_votes(registry, tmp_path):
         refused = registry("quick", "votes.jsonl", "--test", test, exit_code=3)
         assert "does not support votes, because the scores of all systems are estimated together" in refused.stderr
         assert "use --test wald" in refused.stderr
+
+
+def test_rank_sets_of_the_study_contain_the_decisions_of_the_board(registry, tmp_path):
+    """Systems are named in an order that differs from that of their strengths."""
+    strengths = {"cedar": 2.0, "birch": 1.9, "dogwood": 0.0, "aspen": -1.5}
+    rng = np.random.default_rng(7)
+    votes = [(a, b, "a" if rng.random() < 1 / (1 + math.exp(strengths[b] - strengths[a])) else "b")
+             for a in strengths for b in strengths if a != b for _ in range(60)]
+    write(tmp_path / "votes.jsonl", votes)
+    registry("quick", "votes.jsonl", "--keep", "arena")
+    rows = {row["system"]: row for row in registry("study", "best", "arena", "--format", "json").json}
+    assert {name: (row["rank_low"], row["rank_high"]) for name, row in rows.items()} == {
+        "cedar": (1, 2), "birch": (1, 2), "dogwood": (3, 3), "aspen": (4, 4)}
+    assert [name for name, row in rows.items() if row["may_be_best"]] == [
+        name for name in rows if name in ("cedar", "birch")]
+    refused = registry("study", "power", "arena", exit_code=3)
+    assert "this study does not support votes" in refused.stderr

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass, fields, replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -91,5 +91,8 @@ class JointMatrix(Matrix):
         return np.stack([low, high], axis=1)
 
     def compute_rank_sets(self, settings: Settings, alpha: float) -> RankSets:
-        """Compute simultaneous confidence sets of the ranks; all systems of the estimates must be selected."""
-        return self.estimates.compute_rank_sets(settings, alpha=alpha)
+        """Compute simultaneous confidence sets of the ranks among all systems of the estimates."""
+        sets = self.estimates.compute_rank_sets(settings, alpha=alpha)
+        sets = replace(sets, lead_low=self.factor * sets.lead_low, lead_high=self.factor * sets.lead_high)
+        return replace(sets, wins=sets.wins[np.ix_(self.systems, self.systems)], **{
+            field.name: getattr(sets, field.name)[self.systems] for field in fields(sets) if field.name != "wins"})
