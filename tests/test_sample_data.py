@@ -14,7 +14,7 @@ SAMPLES = ROOT / "sample_data"
 
 @pytest.mark.parametrize(("name", "files"), [("stance", 7), ("entities", 9), ("translation", 7), ("relations", 3),
                                             ("collocations", 1), ("answers", 5),
-                                            ("parsing", 5), ("retrieval", 5), ("benchmark", 8)])
+                                            ("parsing", 5), ("retrieval", 5), ("benchmark", 8), ("arena", 1), ("ratings", 1)])
 def test_the_script_writes_what_is_there(tmp_path, name, files):
     shutil.copy(SAMPLES / name / "make.py", tmp_path)
     subprocess.run([sys.executable, tmp_path / "make.py"], check=True)
@@ -101,3 +101,12 @@ def test_collocations_measures_that_differ_at_the_top_and_not_at_100(registry, s
     assert min(n for pair, n in found.items() if "frequency" in pair) >= 250
     assert len(registry("ranking", "collocations", "--show", "variation", "--repetition", "corpus", "--accept", "20",
                         "--format", "json").json) == 4
+
+
+def test_adjusted_ratings_undo_the_lenient_annotators(registry):
+    """The order of quality by which the ratings were made; the raw means have another one."""
+    ranked = {adjusts_for: [row["system"] for row in registry(
+        "quick", SAMPLES / "ratings" / "ratings.csv", "--as", "ratings", "--option", f"adjusts_for={adjusts_for}",
+        "--format", "json").json] for adjusts_for in ("item and annotator", "nothing")}
+    assert ranked["item and annotator"] == ["alder-mt", "beech-mt", "cypress-mt", "dogwood-mt", "elder-mt"]
+    assert ranked["nothing"].index("dogwood-mt") < ranked["nothing"].index("cypress-mt")
