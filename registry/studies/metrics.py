@@ -91,7 +91,7 @@ class Metrics(BoardStudy):
     metrics: tuple[str, ...] = option((), "Compare only this metric; can be repeated. Default: all metrics.",
                                       name="metric", metavar="METRIC")
     single_scores: bool = option(False, "Swap single scores instead of whole items or clusters, to reproduce published "
-                                 "results (PERM-BOTH). P-values are too small if some items are easier than others.")
+                                 "results (PERM-BOTH). Not valid if metrics score all outputs for some items too high.")
 
     def __post_init__(self) -> None:
         super().__post_init__()
