@@ -32,7 +32,8 @@ def p_values(rows, key="p_value"):
 
 def test_boards_of_a_task_are_one_family(two, registry):
     alone, before = pairs(), raw()
-    assert "of this board alone, not for the 2 boards of the task together." in registry("board", "--format", "table").stdout
+    board = registry("board", "--format", "table").stdout
+    assert "of this board alone, not for the 2 boards of the task together." in board
     told = registry("compare", "--family", "task", "--metric", "f1")  # all of a family is compared
     assert "comparisons: 2 made; pairs: 0 tested, 12 already stored" in told.stderr
     assert raw() == before
