@@ -451,14 +451,14 @@ def _outlying_runs(systems: int, of_systems: int) -> Text:
 _add("independent-test", "warning", _independent_test, test="two-sample-t", is_shared=False)
 _add("t-not-mean", "warning",
      "the t-test compares mean scores of units, but this metric is not a mean over units (Dror et al. 2018)",
-     remedy=_use("permutation or bootstrap"))
+     remedy=_use("permutation"))
 _add("t-on-categories", "warning",
      "the t-test is not meant for units that are either correct or wrong (Dror et al. 2018)",
      remedy=_use("mcnemar or permutation"))
 _add("welch-on-categories", "warning",
      "the test estimates the variance of each system poorly, because units are either correct or wrong, and systems "
      "differ in few of them", remedy="use --test two-sample-t")
-_add("units-not-score", "warning", _units_not_score, test="sign", use="permutation or bootstrap")
+_add("units-not-score", "warning", _units_not_score, test="sign", use="permutation")
 _add("few-units-bootstrap", "warning", _few_units_bootstrap, units=60, least=200, is_judged=False, use="permutation")
 _add("uneven-units-bootstrap", "warning", _uneven_units_bootstrap, units=300, even=41.5, least=120, test="bootstrap",
      use="permutation", is_silent=False)

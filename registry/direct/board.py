@@ -299,10 +299,10 @@ class Board(_FrameSource):
 
     @property
     def result(self) -> str:
-        """The result in one sentence, which readers of the table see first.
+        """The result in one sentence, which readers of the table see first, and sentences for a paper.
 
-        For two systems: the difference, its confidence interval and the p-value, then the number of items on which they
-        differ, the smallest difference that the test set detects with 80 % power, and a sentence for a paper.
+        For two systems, it has the difference, its confidence interval and the p-value, then the number of items on
+        which they differ, and the smallest difference that the test set detects with 80 % power.
         """
         return " ".join(filter(None, (self._board.result, *self._board.details)))
 

@@ -40,7 +40,7 @@ def unit_refusal(name: str, matrix: Matrix) -> str | None:
             return None
     return (f"{name} compares scores of single units, but with this metric every unit has "
             f"{'the same score or no score' if len(distinct) else 'no score'}, although the systems' scores differ; "
-            "use --test permutation or --test bootstrap")
+            "use --test permutation")
 
 
 def are_unscored(pairs: ObservedPairs, *, unequal: bool) -> Flags:

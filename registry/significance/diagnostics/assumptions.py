@@ -82,7 +82,7 @@ def _units_instead_of_the_score(test: PairTest, matrix: Matrix) -> Message | Non
         return None if is_mean else Message("units-not-score", {"test": test.name})
     if test.independent or matrix.is_mean:
         return None
-    return Message("units-not-score", {"test": test.name, "use": "permutation or bootstrap"})
+    return Message("units-not-score", {"test": test.name, "use": "permutation"})
 
 
 def _bootstrap_of_few(test: PairTest, matrix: Matrix) -> Message | None:

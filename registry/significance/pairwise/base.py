@@ -148,7 +148,7 @@ class PairTest(Value):
             return reason
         if self.families is not None and matrix.family not in (None, *self.families):
             return (f"{self.name} needs a metric that counts each answer as correct or wrong, such as accuracy; use "
-                    "--test permutation or --test bootstrap")
+                    "--test permutation")
         return unit_refusal(self.name, matrix) if self.of_unit_scores else None
 
     def observe(self, matrix: Matrix, pairs: Pairs) -> ObservedPairs:

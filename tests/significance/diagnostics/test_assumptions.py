@@ -98,6 +98,12 @@ def test_misuse(test, m, warning):
     assert warning is None or any(warning == said.code or warning in str(said) for said in found)
 
 
+@pytest.mark.parametrize("test", [Sign(), MatchedT()])
+def test_the_bootstrap_is_not_recommended_instead_of_a_test_of_units(test):
+    (message,) = misuses(test, UNEVEN)
+    assert str(message).endswith("; use --test permutation")
+
+
 def test_every_test_that_assumes_independence_is_warned_of():
     named = {name for name, test in TESTS.items() if test.independent}
     assert named == {"two-sample-t", "binomial-z", "chi-squared", "rank-sum"}

@@ -33,7 +33,7 @@ def test_sign_counts_units_whatever_the_size_of_their_difference(units):
 
 
 def test_mcnemar_refuses_graded_units():
-    with pytest.raises(ValueError, match="either correct or wrong"):
+    with pytest.raises(ValueError, match=r"either correct or wrong; use --test permutation$"):
         McNemar().run(matrix([[[1, 3], [2, 3]]]), [(0, 1)], Settings())
     clusters = matrix(of_labels([[1, 0], [1, 1]]).statistics, units=np.array([0, 0]))
     with pytest.raises(ValueError, match="either correct or wrong"):
