@@ -639,6 +639,9 @@ def _unresolved(n: int, pair_names: Sequence[str]) -> Text:
 _add("one-system", "info", "there is one system, so there is nothing to compare")
 _add("undefined-p-values", "warning", _undefined_p_values, n=2, reason="a score is undefined")
 _add("unresolved-decisions", "warning", _unresolved, n=3, pair_names=["a and b", "a and c", "b and c"])
+_add("worst-scores", "warning",
+     "every system has the worst possible score, {score:g}, so the files are probably misread",
+     remedy="check the metric, and the columns that are read from the gold and from the outputs", score=0.0)
 _add("own-slopes", "info",
      "each difference is corrected separately for errors of the judge, so it is not exactly the difference of the two "
      "scores")

@@ -8,6 +8,7 @@ in common names.
 from __future__ import annotations
 
 import difflib
+import math
 import re
 import unicodedata
 from collections.abc import Mapping
@@ -343,6 +344,21 @@ def metric_decimals(metric_name: str) -> int:
         return Metric.decimals
     metric: Metric = parse("metric", METRICS, metric_name)
     return metric.original.decimals
+
+
+def worst_score(metric_name: str) -> float | None:
+    """Return the worst possible score of a metric; None if scores have no limit.
+
+    >>> worst_score("Accuracy"), worst_score("WER")
+    (0.0, None)
+
+    The limits of a plugin's metric are unknown, because the plugin may not be installed.
+    """
+    if find_package(metric_name):
+        return None
+    metric: Metric = parse("metric", METRICS, metric_name)
+    worst = metric.score_range[metric.better == "lower"]
+    return worst if math.isfinite(worst) else None
 
 
 def is_redundant_id(name: str, metric_name: str, usual: str) -> bool:

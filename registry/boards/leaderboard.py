@@ -23,7 +23,7 @@ from registry.errors import counted
 from registry.evaluation.comparing.leaderboard_key import LeaderboardKey
 from registry.manifest import decode_manifest
 from registry.messages import NO_MESSAGES, Message, Messages, Severity, sentence
-from registry.metric_names import is_redundant_id, metric_decimals, metric_label, metric_title
+from registry.metric_names import is_redundant_id, metric_decimals, metric_label, metric_title, worst_score
 from registry.rendering.table import NUMBERS
 from registry.significance import TESTS, PredictionPowered, Wald
 from registry.values import parse
@@ -470,18 +470,18 @@ class Leaderboard:
     def warnings(self) -> Messages:
         """All messages about the comparison, the ranks and the submissions."""
         return Messages((*(statement for statement in self.statements if isinstance(statement, Message)),
-                         *self.outdated, *self.rank_warnings, *self._rounding_messages, *self._submission_messages))
+                         *self.outdated, *self.rank_warnings, *self._score_messages, *self._submission_messages))
 
     @property
     def footnotes(self) -> tuple[str, ...]:
-        """Messages about ranks, rounding and submissions, as text."""
+        """Messages about ranks, scores and submissions, as text."""
         return tuple(text for _, text in self._footnotes)
 
     @property
     def _footnotes(self) -> list[tuple[Severity, str]]:
         ranks = [(warning.severity, f"Simultaneous ranks: {warning}.") for warning in self.rank_warnings]
         others = ((message.severity, message.sentence)
-                  for message in (*self._rounding_messages, *self._submission_messages))
+                  for message in (*self._score_messages, *self._submission_messages))
         return [*((message.severity, message.sentence) for message in self.outdated), *ranks, *others]
 
     @property
@@ -495,10 +495,10 @@ class Leaderboard:
 
     @property
     def footnote_findings(self) -> tuple[str, ...]:
-        """Messages about ranks, rounding and submissions, without advice on what to do."""
+        """Messages about ranks, scores and submissions, without advice on what to do."""
         return (*(message.finding for message in self.outdated),
                 *(f"Simultaneous ranks: {warning.finding}" for warning in self.rank_warnings),
-                *(message.finding for message in (*self._rounding_messages, *self._submission_messages)))
+                *(message.finding for message in (*self._score_messages, *self._submission_messages)))
 
     @property
     def _submission_messages(self) -> tuple[Message, ...]:
@@ -510,8 +510,11 @@ class Leaderboard:
         return tuple(message.with_parameters(submissions=systems, **scope) for message, systems in names.items())
 
     @property
-    def _rounding_messages(self) -> tuple[Message, ...]:
-        """A message if systems with different ranks have equal scores after rounding."""
+    def _score_messages(self) -> tuple[Message, ...]:
+        """Messages if all systems have the worst score, or if different ranks have equal scores after rounding."""
+        worst = worst_score(self.metric_name)
+        if worst is not None and self.standings and all(standing.score == worst for standing in self.standings):
+            return (Message("worst-scores", {"score": worst}),)
         ranked = [standing for standing in self.standings if standing.score is not None and standing.rank is not None]
         groups = [list(group) for _, group in groupby(
             ranked, lambda standing: f"{standing.score:.{self.decimals}f}")]

@@ -21,6 +21,7 @@ from registry.quick.checks import (
     ask_about_absent_labels,
     ask_about_codes,
     ask_about_groups,
+    ask_about_other_column,
     ask_about_sets,
     ask_about_span_rows,
     group_options,
@@ -126,6 +127,8 @@ def plan_answers(gold: Document, systems: Sequence[SystemFile], request: Request
     if kind == "label" and request.kind is None and request.value is None:
         ask_about_absent_labels(gold_table, value, answers)
     if kind == "segment":
+        if request.kind is None and request.value is None:
+            ask_about_other_column(gold_table, items, value, columns[0], answers)
         refuse_marks([gold, *(file.document for file in systems)], [gold_table.cells(value), *answers], request)
         if gold_table.is_lines and all(table.is_lines for table in system_tables):
             return plan_lines(gold, systems)
@@ -454,7 +457,7 @@ def _choose_values(gold: Table, system_tables: Sequence[Table], items: list[str]
                              "command once for each")
         raise InputError(f"--metric {request.metrics[0]} needs other values than labels, numbers or texts; name the "
                          "reader of these values with --as (`registry list readers`)")
-    value = _choose_gold_value(gold, items, system_tables, request, kinds, questions)
+    value = _choose_gold_value(gold, items, system_tables, own_items, request, kinds, questions)
     if value is None:
         return None, None, []
     if value in gold.nested:
@@ -519,8 +522,9 @@ def find_possible_kinds(request: Request) -> list[Kind]:
     return [kind for kind in kinds if request.may_compare(kind)]
 
 
-def _choose_gold_value(table: Table, items: Sequence[str], system_tables: Sequence[Table], request: Request,
-                       kinds: Sequence[Kind], questions: Questions) -> str | None:
+def _choose_gold_value(table: Table, items: Sequence[str], system_tables: Sequence[Table],
+                       own_items: Sequence[Sequence[str]], request: Request, kinds: Sequence[Kind],
+                       questions: Questions) -> str | None:
     """Choose the column with the gold values.
 
     If it is unclear, the user is asked later, and the result is None.
@@ -529,6 +533,7 @@ def _choose_gold_value(table: Table, items: Sequence[str], system_tables: Sequen
         table: The table of the gold.
         items: The columns that identify the items.
         system_tables: The tables of the systems.
+        own_items: The columns that identify the items in each system's table.
         request: The options of the user.
         kinds: The possible kinds of values: `label`, `score` or `segment`.
         questions: Collects the question.
@@ -545,6 +550,9 @@ def _choose_gold_value(table: Table, items: Sequence[str], system_tables: Sequen
         if len(names) > 1 or not any(system_table.column(names[0]) for system_table in system_tables):
             return require_column(table, names[0])
     if table.header and len(rest) > 1:
+        shared = _find_shared_column(table, rest, items, system_tables, own_items)
+        if shared is not None and {*find_columns(rest, "gold")} <= {shared}:
+            return shared
         texts = find_columns(rest, "text")
         usual = list(dict.fromkeys([*find_columns(rest, "gold"), *find_columns(rest, "label")]))
         tiers = [usual, find_columns(rest, "score"), texts]
@@ -570,6 +578,38 @@ def _choose_gold_value(table: Table, items: Sequence[str], system_tables: Sequen
         answers |= {"--as multilabel": "all columns: an item may have several labels"}
     questions.add("which column of the gold has the correct labels, numbers or texts?", answers)
     return None
+
+
+def _find_shared_column(gold: Table, names: Sequence[str], items: Sequence[str], system_tables: Sequence[Table],
+                        own_items: Sequence[Sequence[str]]) -> str | None:
+    """Return the column in which all systems have answers, because the gold has a column of the same name.
+
+    Columns that systems copy from the gold, such as the text of an item, have no answers. The result is None if several
+    columns are possible, or if a system has a column with a usual name for answers, such as `prediction`.
+
+    Args:
+        gold: The table of the gold.
+        names: The columns of the gold that may have the gold values.
+        items: The columns that identify the items in the gold.
+        system_tables: The tables of the systems.
+        own_items: The columns that identify the items in each system's table.
+    """
+    sources = list(zip(system_tables, own_items, strict=True))
+    own = [[name for name in table.names if name not in keys and not _names_run(table, name)]
+           for table, keys in sources]
+    shared = [name for name in names if all(table.header and name in rest for table, rest in zip(
+        system_tables, own, strict=True))]
+    if any(name not in shared for rest in own for name in find_columns(rest, "answer")):
+        return None
+    if any(len(rest) > 1 for rest in own):
+        shared = [name for name in shared if not has_role(name, "given", "text") and not all(
+            _is_copy(table, keys, gold, items, name) for table, keys in sources)]
+    return shared[0] if len(shared) == 1 else None
+
+
+def _names_run(table: Table, name: str) -> bool:
+    """Return True if a column has the name of the system or run, which is the same in all rows."""
+    return len({*table.cells(name)}) == 1 and has_role(name, "system", "run")
 
 
 def _filter_kinds(cells: Sequence[str], kinds: Sequence[Kind]) -> list[Kind]:
@@ -605,8 +645,8 @@ def _choose_system_value(table: Table, gold: Table, value: str, items: Sequence[
         kind: The kind of values; None if it is not known yet.
     """
     repeats_gold = table.document.path == gold.document.path or request.gold == value  # as rows of one table do
-    rest = [name for name in table.names if name not in items and not (repeats_gold and name == value) and not (
-        len({*table.cells(name)}) == 1 and has_role(name, "system", "run"))]
+    rest = [name for name in table.names if name not in items and not (repeats_gold and name == value)
+            and not _names_run(table, name)]
     if request.value is not None:
         names = request.value[1]
         column = next((column for name in names[1:] or names if (column := table.column(name)) in rest), None)

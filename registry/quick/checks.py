@@ -18,7 +18,7 @@ from registry.errors import InputError, counted, listed
 from registry.quick.formats import PLACES, TYPES
 from registry.quick.parts import find_mark
 from registry.quick.plan import QuestionError, Questions, Request, option, reader_option
-from registry.quick.tables import Table, are_numbers, are_truths, find_item_columns, is_number
+from registry.quick.tables import DISTINCT, Table, are_numbers, are_truths, find_item_columns, is_number
 from registry.readers import Document
 
 _FEW = 10  # rows; in shorter tables, a score may equal the mean by chance
@@ -396,6 +396,39 @@ def ask_about_absent_labels(gold: Table, value: str, answers: Sequence[Sequence[
             f"{n} of {len(gold.rows)} items have the gold label {' or '.join(map(repr, sorted(labels)))}, which no "
             "system gives. If it means that the item has no label, remove these items from all files. Otherwise add:",
             {option("--label", value): "it is a label, and all systems are wrong on these items"}, gold.document.path)
+
+
+def ask_about_other_column(gold: Table, items: Sequence[str], value: str, answer_column: str,
+                           answers: Sequence[Sequence[str]]) -> None:
+    """Ask the user which column of the gold is correct, if the systems' answers are labels of another column.
+
+    Args:
+        gold: The table of the gold.
+        items: The columns that identify the items.
+        value: The column of texts that was chosen by its name.
+        answer_column: The column of answers of the first system.
+        answers: The answers of each system.
+
+    Raises:
+        QuestionError: Most of the answers occur in another column, which repeats its values.
+    """
+    given = {cell.strip().casefold() for cells in answers for cell in cells if cell.strip()}
+
+    def has_answers(name: str) -> bool:
+        labels = [cell.strip().casefold() for cell in gold.cells(name)]
+        return 2 * len(given & {*labels}) > len(given) and len({*labels}) <= DISTINCT * len(labels)
+
+    others = [name for name in gold.names if name not in (*items, value) and has_answers(name)] if given else []
+
+    def name_columns(kind: str, name: str) -> str:
+        return " ".join(option(kind, column) for column in dict.fromkeys((name, answer_column)))
+
+    if others:
+        raise QuestionError(
+            f"column {value!r} has texts, but the systems' answers are labels of column {listed(others, 3)}. Which "
+            "column has the correct answers? Add one of these options:",
+            {name_columns("--label", name): "labels: correct if equal to the gold" for name in others}
+            | {name_columns("--text", value): "texts: BLEU, or another --metric"}, gold.document.path)
 
 
 def refuse_probabilities(gold: Sequence[str], table: Table) -> None:

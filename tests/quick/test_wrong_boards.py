@@ -15,7 +15,7 @@ from registry.evaluation.scoring.measure import score_single_run
 from registry.manifest import load_manifest
 from registry.quick.make import make
 from registry.quick.plan import QuestionError, Request
-from tests.quick.layouts import GOLD, HALVES, IDS, RATED, A, B, lines, rows
+from tests.quick.layouts import GOLD, HALVES, IDS, OTHERS, RATED, SENTENCES, A, B, lines, rows
 from tests.quick.test_answers import asked_by
 
 N = len(IDS)
@@ -416,3 +416,35 @@ def test_the_options_that_are_printed_give_the_same_files(options, folder):
     made = make(paths, asked_by(options))
     assert re.search(options, made.read_as)
     assert make(paths, asked_by(made.read_as)).folder.files == made.folder.files
+
+
+MOODS = (["joy", "fear", "anger"] * 8)[:N]
+GUESSED = [MOODS[n - (n % 5 == 0)] for n in range(N)]
+
+
+@pytest.mark.parametrize("text", ["sentence", "text"])
+@pytest.mark.parametrize("more", [{}, {"confidence": HALVES}, {"text": SENTENCES}], ids=str)
+def test_the_column_that_gold_and_systems_share_has_the_answers(text, more, folder, scores):
+    own = {(text if name == "text" else name): cells for name, cells in more.items()}
+    paths = write(folder({}), {
+        "gold.tsv": rows(IDS, HALVES, SENTENCES, MOODS, header=("sent_id", "length", text, "emotion")),
+        "a.tsv": rows(IDS, *own.values(), GUESSED, header=("sent_id", *own, "emotion"))})
+    assert scores([paths["a.tsv"]], gold=paths["gold.tsv"]) == {("test", "a"): accuracy(MOODS, GUESSED)}
+
+
+def test_labels_are_not_compared_with_texts_without_a_question(folder, scores):
+    paths = write(folder({}), {"gold.tsv": rows(IDS, SENTENCES, MOODS, header=("id", "sentence", "emotion")),
+                               "a.tsv": rows(IDS, GUESSED, header=("id", "prediction"))})
+    question = ask([paths["a.tsv"]], Request(gold=str(paths["gold.tsv"])))
+    assert question.options == ("--label emotion --label prediction", "--text sentence --text prediction")
+    for options, value in zip(question.options, (accuracy(MOODS, GUESSED), 0), strict=True):
+        assert scores([paths["a.tsv"]], options, gold=paths["gold.tsv"]) == {("test", "a"): value}
+
+
+def test_a_board_on_which_all_systems_have_the_worst_score_has_a_warning(folder, registry):
+    paths = write(folder({}), {f"{name}.tsv": rows(IDS, cells) for name, cells in (
+        ("gold", SENTENCES), ("a", GUESSED), ("b", OTHERS))})
+    for systems, code in ((["a"], ["worst-scores"]), (["a", "b"], [])):
+        board = registry("quick", "--gold", paths["gold.tsv"], *(paths[f"{name}.tsv"] for name in systems),
+                         "--text", "2", "--format", "json").json
+        assert [warning["code"] for warning in board[0]["warnings"] if warning["code"] == "worst-scores"] == code
