@@ -58,6 +58,7 @@ from registry.quick.tables import (
 )
 from registry.quick.task import SEED, Identity, identify_systems, preview, task_folder
 from registry.readers import READERS, Document, Reader, Texts
+from registry.readers.parsing.fast_tables import MAGIC
 from registry.values import build, get_name, parse
 
 _TABLES = ("wide", "long", "ratings", "plain")  # importers that read any table or text, so only --as selects them
@@ -131,6 +132,7 @@ def make(paths: Sequence[Path], request: Request, settings: Mapping[str, Any] = 
         files, golds = _match_test_sets(files, golds)
     else:
         golds = dict.fromkeys(dict.fromkeys(named.test_set or "test" for named in files.systems), gold)
+    files, unreadable = _leave_out_unreadable(files) if new_task else (files, [])
     names_of_systems = list(dict.fromkeys(named.name for named in files.systems))
     trial, absent = Trial(request.missing), list[str]()
     plans: dict[str, Plan] = {}
@@ -148,12 +150,34 @@ def make(paths: Sequence[Path], request: Request, settings: Mapping[str, Any] = 
         prefix = f"{benchmark}-" if len(golds) > 1 else ""
         plans |= {benchmark: plan} if request.by is None else {
             f"{prefix}{value}": part for value, part in split_plan(plan, request.by, request).items()}
-    task = _make_task(plans, files._replace(notes=(*note, *files.notes)), request, trial, settings, new_task=new_task)
+    task = _make_task(plans, files._replace(notes=(*note, *files.notes)), request, trial, settings, new_task=new_task,
+                      unreadable=unreadable)
     if absent:
         warning = (f"{listed(absent, _MOST_NAMES)}; add the file, because a system without a file is not on the board "
                    "of this test set, and has no average over test sets")
         task = replace(task, folder=replace(task.folder, notes=(*task.folder.notes, warning)))
     return task
+
+
+def _leave_out_unreadable(files: Files) -> tuple[Files, list[tuple[str, str, InputError]]]:
+    """Leave out files of systems that are empty or no text.
+
+    If no file is readable, none is left out.
+
+    Returns:
+        The other files; and the test set, system and error of each file that was left out.
+    """
+    errors: list[tuple[str, str, InputError]] = []
+    for named in files.systems:
+        document = Document.load(named.path)
+        try:
+            if not document.content.startswith(MAGIC):
+                next(document.lines(), None)
+        except InputError as error:
+            errors.append((named.test_set, named.name, error))
+    left_out = {(test_set, name) for test_set, name, _ in errors}
+    systems = [named for named in files.systems if (named.test_set, named.name) not in left_out]
+    return (files._replace(systems=systems), errors) if systems else (files, [])
 
 
 def _match_test_sets(files: Files, golds: Mapping[str, Path | None]) -> tuple[Files, dict[str, Path | None]]:
@@ -348,7 +372,8 @@ def _plan_named_reader(gold: Document, systems: Sequence[SystemFile], request: R
 
 
 def _make_task(plans: dict[str, Plan], files: Files, request: Request, trial: Trial,
-               settings: Mapping[str, Any], *, new_task: str) -> QuickTask:
+               settings: Mapping[str, Any], *, new_task: str,
+               unreadable: Sequence[tuple[str, str, InputError]]) -> QuickTask:
     """Read all files to check them, and make the task.
 
     Args:
@@ -358,16 +383,19 @@ def _make_task(plans: dict[str, Plan], files: Files, request: Request, trial: Tr
         trial: Reads the files.
         settings: The user's settings of `[significance]`, such as the test.
         new_task: Id of a task that is only written, without invalid files of systems; empty if they are an error.
+        unreadable: Test set, system and error of each file that was left out before, because it is empty or no text.
     """
     shown: list[str] = []
     sizes: dict[str | None, float] = {}
-    invalid: list[tuple[str, str, InputError]] = []
+    warnings: list[str] = []
+    invalid = [(name or next(iter(plans)), system, error) for name, system, error in unreadable]
     for name, plan in plans.items():
         plan = _keep_attributes(plan, request)
         if new_task:
             plan, errors = _leave_out_invalid(plan, request, trial)
             invalid += [(name, system, error) for system, error in errors.items()]
         plans[name], items, answers = _check_plan(plan, request, trial)
+        warnings += trial.list_warnings(plans[name]) if new_task else []
         shown = shown or preview(plan, items, answers)
         for mean in plan.column_metrics:
             sizes[mean.column] = max(sizes.get(mean.column, 0.0), *(_mean_size(run, mean) for run in answers))
@@ -380,6 +408,7 @@ def _make_task(plans: dict[str, Plan], files: Files, request: Request, trial: Tr
     tables = [make_column_table(mean, _choose_decimals(sizes[mean.column])) for mean in first.column_metrics]
     tables = tables or make_metric_tables(metrics)
     folder = task_folder(plans, tables, request, settings, read_as, identities)
+    folder = replace(folder, notes=(*folder.notes, *warnings))
     if invalid:
         left_out = [f"left out: {error}" for *_, error in invalid]
         test_set, system, error = invalid[0]

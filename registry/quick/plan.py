@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from registry.errors import InputError, combine_errors, counted
 from registry.evaluation.ingest.fit import Policies, fit_file
+from registry.evaluation.ingest.remarks import Remark
 from registry.items import Answer, Item, index_by_key
 from registry.metric_names import common_metric, list_kinds
 from registry.metrics import Mean, Metric
@@ -301,6 +302,7 @@ class Trial:
         self._missing = MissingPolicy(missing)
         self._golds: dict[tuple[str, Reader], list[Item] | InputError] = {}
         self._answers: dict[tuple[Any, ...], Sequence[Answer | None] | InputError] = {}
+        self._remarks: dict[tuple[Any, ...], list[Remark]] = {}
 
     def items(self, gold: Document, reader: Reader) -> list[Item] | InputError:
         """Read the items of a gold file; return an error instead of raising it."""
@@ -318,7 +320,7 @@ class Trial:
 
         Answers that do not match the items are an error.
         """
-        key = (plan.gold.path, plan.reader, system.document.path, system.reader, system.tokens)
+        key = self._make_key(plan, system)
         if key not in self._answers:
             try:
                 answers = system.reader.read_answers(system.document)
@@ -329,9 +331,19 @@ class Trial:
                 fitted = fit_file(items, answers, system.reader, policies, system.document)
                 assert fitted is not None
                 self._answers[key] = fitted.joined
+                self._remarks[key] = fitted.remarks
             except InputError as error:
                 self._answers[key] = error
         return self._answers[key]
+
+    @staticmethod
+    def _make_key(plan: Plan, system: System) -> tuple[Any, ...]:
+        return plan.gold.path, plan.reader, system.document.path, system.reader, system.tokens
+
+    def list_warnings(self, plan: Plan) -> list[str]:
+        """Return warnings about valid files that probably get meaningless scores, after `check`."""
+        return [str(remark.error(system.document.path)) for system in plan.systems
+                for remark in self._remarks[self._make_key(plan, system)]]
 
     def find_fitting(self, plan: Plan, items: Sequence[Item], systems: Iterable[System]) -> System:
         """Find the reader with which a system's answers match the items.
@@ -412,6 +424,8 @@ def suggest_options(message: str) -> str:
     ('or add --missing worst', 'add --option check_order=false')
     >>> suggest_options('or set missing = "worst" or missing = "drop" in the manifest')
     'or add --missing worst or --missing drop'
+    >>> suggest_options("set item = [] to number the rows")
+    'add --in-order to number the rows'
     >>> suggest_options('set runs = "fixed"'), suggest_options("set alpha = 0.1 (--alpha 0.1)")
     ('use --runs fixed', 'use --alpha 0.1')
     >>> suggest_options("add the answer, or set its option worst")
@@ -425,6 +439,7 @@ def suggest_options(message: str) -> str:
     if match := re.search(r"is '([^']*)'; expected a finite number", message):
         message = message.replace("what option 'unscored' names", (
             f"{reader_option('unscored', [match[1]])} --missing drop if it has no score"))
+    message = message.replace("set item = []", "add --in-order")
     message = _SETTING.sub(replace_setting, name_test_options(message)).replace(" in the manifest", "")
     for words, options in _METRIC_OPTIONS.items():
         message = message.replace(words, options)

@@ -78,7 +78,12 @@ def test_a_manifest_of_the_valid_files(folder, registry, monkeypatch):
     registry(*command.split())
     assert registry("list", "submissions", "--format", "json").json[-1]["id"] == "t/test/B/one@1"
     (path / "in/A/one.tsv").write_text("")
-    assert "error: in/A/one.tsv" in registry("new", "u", *arguments, exit_code=3).stderr
+    printed = registry("new", "u", *arguments).stderr
+    assert "warning: left out: in/A/one.tsv: the file is empty" in printed
+    assert "`registry submit u in/A/one.tsv --team A --system one`" in printed
+    for name in "BC":
+        (path / f"in/{name}/one.tsv").write_bytes("a\tb".encode("utf-16"))
+    assert "error: in/A/one.tsv: the file is empty" in registry("new", "v", *arguments, exit_code=3).stderr
 
 
 def test_a_corrected_file_is_added_to_its_test_set_and_names_are_in_nfc(folder, registry, monkeypatch):
@@ -187,3 +192,18 @@ def test_runs_of_a_system(ending, folder):
     assert made.folder.files[f"systems/x/1{ending}"] == rows(IDS, B).encode()
     with pytest.raises(InputError, match="needs file names that differ only in a number"):
         make(paths[::2], Request(gold=asked.gold, runs="fixed"))
+
+
+def test_new_warns_of_labels_in_another_letter_case(folder, registry, monkeypatch):
+    monkeypatch.chdir(folder({"gold.tsv": LABELS, "one.tsv": OURS.replace("yes", "Yes")}))
+    printed = registry("new", "t", "--gold", "gold.tsv", "one.tsv").stderr
+    assert f"warning: one.tsv: {A.count('yes')} of 24 labels are unknown to the gold: 'Yes'" in printed
+    assert "fold_case = true" in printed
+
+
+def test_an_item_that_occurs_twice_in_a_system_has_advice_for_the_command_line(folder, registry, monkeypatch):
+    texts = "id\ttext\na\tit rains\nb\tit is dry\n"
+    monkeypatch.chdir(folder({"gold.tsv": texts, "one.tsv": f"{texts}b\tit is wet\n"}))
+    printed = registry("quick", "--gold", "gold.tsv", "one.tsv", "--text", "text", exit_code=3).stderr
+    assert "error: one.tsv:4: item 'b': occurs twice, first in line 3; keep one" in printed
+    assert "item = []" not in printed

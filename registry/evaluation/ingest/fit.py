@@ -135,7 +135,7 @@ def find_disagreements(items: Sequence[Item], answers: AnswerColumns, joined: Jo
     first: dict[str, Answer] = {}
     for answer in answers:
         if (earlier := first.setdefault(answer.key, answer)) is not answer:
-            yield make_duplicate_error(answer, earlier, path, reader.repeated)
+            yield make_duplicate_error(answer, earlier, path)
     if implausible := reader.implausible(items, answers):
         yield InputError(implausible[1], path=path, line=implausible[0], category="order")
     item_keys = {item.key for item in items}

@@ -118,8 +118,9 @@ def _make_content_error(name: str, sources: list[str], documents: tuple[Document
     """
     other = next((document for document in documents if document.digest not in sources), documents[0])
     if other.digest in sources and len(sources) == len(documents):
-        difference = (", because the registry read the file with other options; set another version to store the "
-                      "new answers, or restore the options")
+        difference = (", because the registry read the file with other options; restore the options, or set another "
+                      "version, which leaderboards show; if nothing is published yet, you can also store the task in a "
+                      "new registry: registry run MANIFEST --db NEW.duckdb")
     elif len(sources) == len(documents) == 1:
         difference = "; to store this file, set another version; to keep the stored answers, restore the old file"
     else:
