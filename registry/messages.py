@@ -52,6 +52,7 @@ class Kind:
 
 KINDS: dict[str, Kind] = {}
 _NAMED = 5  # submissions in a text
+_MOST_LABELS = 3  # in a text
 
 
 @dataclass(frozen=True)
@@ -157,7 +158,8 @@ NO_MESSAGES = Messages()
 # Messages of pairs that are also about their board, in the order in which it shows them.
 BOARD_CODES = (
     "not-exchangeable", "uneven-units-studentized", "skewed-differences", "asymmetric-differences", "skewed-items",
-    "few-predictions", "few-varied-predictions", "rare-class", "rare-class-clusters", "rare-class-errors",
+    "few-predictions", "few-varied-predictions", "rare-class", "absent-class", "rare-class-clusters",
+    "rare-class-errors",
     "uneven-samples", "unlike-samples", "uneven-runs", "not-normal", "similar-predictions", "judge-favours",
     "few-judge-errors")
 
@@ -350,12 +352,15 @@ _add("few-varied-predictions", "warning",
 _add("rare-class", "warning",
      f"{_TOO_OFTEN}the score depends on a class with fewer than 20 items",
      remedy="add items of this class", about_pairs=True)
+_add("absent-class", "warning",
+     f"{_TOO_OFTEN}the score depends on a class that the gold does not have",
+     remedy="rename this label in the outputs, or list the classes in the metric's option labels", about_pairs=True)
 _add("rare-class-clusters", "warning",
      f"{_TOO_OFTEN}the score depends on a class that occurs in fewer than 20 clusters of equal weight",
      remedy="add clusters with this class", about_pairs=True)
 _add("rare-class-errors", "warning",
-     f"{_TOO_OFTEN}the score depends on a class with fewer than 40 items, and a system gets fewer than five of them "
-     "correct (or fewer than five wrong)", remedy="add items of this class", about_pairs=True)
+     f"{_TOO_OFTEN}the score depends on a class with fewer than 40 items. A system is correct, or incorrect, in fewer "
+     "than five of these items", remedy="add items of this class", about_pairs=True)
 
 
 def _rare_class_ranks(least: int, has_clusters: bool) -> Text:
@@ -526,9 +531,11 @@ def _rounded_ties(items: int, rounding: float) -> str:
             f"to {rounding:.0e}")
 
 
-def _extra_classes(system: str, classes: int, metric: str) -> Text:
+def _extra_classes(system: str, classes: int, metric: str, labels: Sequence[str] = ()) -> Text:
+    names = f" ({listed([repr(label) for label in labels], _MOST_LABELS)})" if labels else ""
     return (f"{metric} of {system} also averages over {counted(classes, 'class', 'classes')} that the gold does not "
-            "have, which lowers the score", "rename the labels, or list the classes in the metric's option labels")
+            f"have{names}, which lowers the score",
+            "rename the labels, or list the classes in the metric's option labels")
 
 
 def _few_judged_items(items: int, least: int) -> str:
@@ -558,7 +565,8 @@ _add("mixed-scales", "warning",
      "{percent!r} seems to have scores in percent, but {fraction!r} has fractions",
      remedy="give all scores on one scale",
      percent="birch", fraction="aspen")
-_add("extra-classes", "warning", _extra_classes, system="aspen", classes=1, metric="macro-F1")
+_add("extra-classes", "warning", _extra_classes, system="aspen", classes=1, metric="macro-F1",
+     labels=["Joy"])
 _add("few-judged-items", "warning", _few_judged_items, items=12, least=20)
 _add("few-judged-systems", "warning",
      "agreement of metrics with people is measured on only {systems} systems (at least {least} are recommended), and "
@@ -631,14 +639,18 @@ def _undefined_p_values(n: int, reason: str | None = None) -> Text:
     return f"{text}: {reason}" if reason else (text, "run `registry pairs --format json` for the reasons")
 
 
-def _unresolved(n: int, pair_names: Sequence[str]) -> Text:
-    return (f"{counted(n, 'decision depends', 'decisions depend')} on simulation error{_name_pairs(pair_names, n)}",
-            "increase --resamples or --resolve")
+def _unresolved(n: int, pair_names: Sequence[str], key: str, draws: int, task: str | None) -> Text:
+    text = f"{counted(n, 'decision depends', 'decisions depend')} on simulation error{_name_pairs(pair_names, n)}"
+    if task is None:
+        return text, f"set resamples to {draws:,} or more"
+    return text, (f"run `registry compare {task} --{key} {draws}`; for later runs, too, set {key} = {draws} under "
+                  "[significance] in the manifest")
 
 
 _add("one-system", "info", "there is one system, so there is nothing to compare")
 _add("undefined-p-values", "warning", _undefined_p_values, n=2, reason="a score is undefined")
-_add("unresolved-decisions", "warning", _unresolved, n=3, pair_names=["a and b", "a and c", "b and c"])
+_add("unresolved-decisions", "warning", _unresolved, n=3, pair_names=["a and b", "a and c", "b and c"],
+     key="resolve", draws=1_000_000, task="stance")
 _add("worst-scores", "warning",
      "every system has the worst possible score, {score:g}, so the files are probably misread",
      remedy="check the metric, and the columns that are read from the gold and from the outputs", score=0.0)

@@ -16,6 +16,7 @@ from registry.evaluation.comparing.board_statistics import Board, load_board, lo
 from registry.evaluation.comparing.directions import check_candidate, explain_missing_direction
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.resolve import explain_refusal, resolve_significance
+from registry.evaluation.scoring.label_codes import load_labels
 from registry.judged import FEW_FOR_T, FEW_LABELLED, LABELLED, is_random
 from registry.manifest import Significance
 from registry.messages import BoardWarning, Message
@@ -124,7 +125,8 @@ def vet(connection: Connection, task_row: TaskRow, request: Request) -> VettedTa
                 vetted_board.loaded = board
                 free_bytes -= n_bytes
             vetted.warnings += [BoardWarning(key.name, warning) for warning in (
-                *_warn_of_clustered_units(connection, board, request), *_check_board(board, request))]
+                *_warn_of_clustered_units(connection, board, request), *_check_board(board, request),
+                *_warn_of_extra_classes(connection, board))]
         except InputError as error:
             vetted.refusals.append(InputError(error.message, path=error.path, category="board"))
     return vetted
@@ -175,7 +177,7 @@ def _check_board(board: Board, request: Request) -> list[Message]:
     if isinstance(board.metric.original, Mean):
         mixed = warn_of_mixed_scales(list(map(_name_system, board.members)), board.scores.tolist())
         warnings += [] if mixed is None else [mixed]
-    return [*warnings, *_warn_of_extra_classes(board)]
+    return warnings
 
 
 def _warn_of_clustered_units(connection: Connection, board: Board, request: Request) -> Iterator[Message]:
@@ -226,7 +228,7 @@ def _name_system(member: Member) -> str:
     return member.system if member.team == member.system else f"{member.team}/{member.system}"
 
 
-def _warn_of_extra_classes(board: Board) -> Iterator[Message]:
+def _warn_of_extra_classes(connection: Connection, board: Board) -> Iterator[Message]:
     """Warn about classes that a system predicts although the gold does not have them.
 
     Such a warning is only for metrics that average over these classes, too.
@@ -236,9 +238,11 @@ def _warn_of_extra_classes(board: Board) -> Iterator[Message]:
         return
     sums = board.matrix.statistics.sum(axis=0)
     _, predicted, gold = np.moveaxis(sums.reshape(len(sums), -1, 3), -1, 0)
-    for member, n in zip(board.members, ((predicted > 0) & (gold == 0)).sum(axis=1).tolist(), strict=True):
-        if n:
-            yield Message("extra-classes", {"system": _name_system(member), "classes": n, "metric": metric.title})
+    labels = np.array(sorted(load_labels(connection, board.key.gold.gold_revision_id).numbers))
+    for member, is_extra in zip(board.members, (predicted > 0) & (gold == 0), strict=True):
+        if is_extra.any():
+            yield Message("extra-classes", {"system": _name_system(member), "classes": int(is_extra.sum()),
+                                            "metric": metric.title, "labels": labels[is_extra].tolist()})
 
 
 def _check_judged(board: Board, test: PairTest) -> Iterator[Message]:

@@ -65,7 +65,9 @@ def _of_resamples(matrix: Matrix, method: str, alpha: float, resamples: int, *,
     yield from board_warnings([find_rare_errors(pairs)], n, Message("few-judge-errors-ranks"))
     if n > 2:
         rare = Message("rare-class-ranks", {"least": _OF_A_CLASS, "has_clusters": has_clusters})
-        yield from board_warnings(find_rare_classes(pairs, _OF_A_CLASS), n, rare)
+        warnings = list(find_rare_classes(pairs, _OF_A_CLASS))
+        yield from board_warnings([warning for warning in warnings if warning.message.code != "absent-class"], n, rare)
+        yield from board_warnings([warning for warning in warnings if warning.message.code == "absent-class"], n)
     else:
         yield from board_warnings(find_rare_classes(pairs), n)
     if (needed := count_required_draws(np.full(1, np.nan), "none", alpha)) > resamples:

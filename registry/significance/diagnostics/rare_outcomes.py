@@ -105,21 +105,26 @@ def _find_rare_classes(pairs: SystemPairs, few: int = _FEW_IN_CLASS) -> Iterator
     matrix, a, b = pairs
     if matrix.family == "confusion":
         sums = matrix.statistics.sum(axis=0).astype(np.float64)
-        few_items = sums[:, 2::3].max(axis=0, initial=0) < few * matrix.multiple
-        few_units = ~(compute_kish_sizes(block[:, 0, 2::3] for block in matrix.by_block()) >= few)  # by cluster
+        sizes = sums[:, 2::3].max(axis=0, initial=0)
+        is_absent, few_items = sizes == 0, (sizes > 0) & (sizes < few * matrix.multiple)
+        few_units = ~is_absent & ~(  # by cluster
+            compute_kish_sizes(block[:, 0, 2::3] for block in matrix.by_block()) >= few)
         depend_on_items = _depend_on(pairs, sums, few_items)
         shape = len(a), len(few_items)
         yield PairWarning(depend_on_items, Message("rare-class")), np.broadcast_to(few_items, shape)
-        depend_on_clusters = ~depend_on_items & _depend_on(pairs, sums, few_units)
+        depend_on_absent = _depend_on(pairs, sums, is_absent)
+        yield PairWarning(depend_on_absent, Message("absent-class")), np.broadcast_to(is_absent, shape)
+        depend_already = depend_on_items | depend_on_absent
+        depend_on_clusters = ~depend_already & _depend_on(pairs, sums, few_units)
         yield PairWarning(depend_on_clusters, Message("rare-class-clusters")), np.broadcast_to(few_units, shape)
-        some_items = ~few_items & (sums[:, 2::3].max(axis=0, initial=0) < _SOME_IN_CLASS * matrix.multiple)
+        some_items = ~few_items & ~is_absent & (sizes < _SOME_IN_CLASS * matrix.multiple)
         of_one_kind = np.minimum(sums[:, 0::3], sums[:, 2::3] - sums[:, 0::3])
         have_few_errors = some_items & (of_one_kind < _FEW_ERRORS * matrix.multiple)
         classes_of_pairs, depend = have_few_errors[a] | have_few_errors[b], np.zeros(len(a), dtype=bool)
         for rare, same in _group_by_classes(classes_of_pairs):
             if rare.any():
                 depend[same] = _depend_on(SystemPairs(matrix, a[same], b[same]), sums, rare)
-        yield PairWarning(depend & ~depend_on_items, Message("rare-class-errors")), classes_of_pairs
+        yield PairWarning(depend & ~depend_already, Message("rare-class-errors")), classes_of_pairs
 
 
 def _group_by_classes(classes_of_pairs: Flags) -> Iterator[tuple[Flags, Flags]]:

@@ -5,7 +5,7 @@ import pytest
 from tests.label_tasks import LabelTask
 
 GOLD = {f"i{n}": "abc"[n % 3] for n in range(30)}
-TOLD = "macro-F1 of x also averages over 1 class that the gold does not have, which lowers the score"
+TOLD = "macro-F1 of x also averages over 1 class that the gold does not have ('other'), which lowers the score"
 
 
 @pytest.fixture
