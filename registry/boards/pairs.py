@@ -193,6 +193,9 @@ def describe_details(board: Leaderboard, details: PairDetails) -> list[str]:
     elif float(detectable := format_score(details.detectable)):  # 0 if the systems differ by a constant
         sentences.append(f"This test set detects a true difference of {detectable} or more with {100 * POWER:g} % "
                          f"power at {level}.")
+    if decision.p_value is not None and is_corrected(board, decision):
+        sentences.append(f"If you planned this comparison alone before you saw any score, you may report p without the "
+                         f"correction for {counted(comparison.family_size, 'pair')}.")
     return [*sentences, *introduce_summary(board)]
 
 

@@ -60,8 +60,6 @@ if TYPE_CHECKING:
 _MAX_PAIRS = 1_000_000  # printed pairs; they need about 2 GB as rows
 Ranks = Literal["range", "cluster", "neighbour", "simultaneous", "bootstrap"]
 DiffFormat = Literal["table", "md", "json", "erratum"]
-StateArgument = Annotated[str | None, typer.Argument(metavar="STATE", help=(
-    "A database file, a date, a time with its zone, or the id at the end of a signature."))]
 
 
 class BoardChoice(NamedTuple):
@@ -196,7 +194,7 @@ def compare_pair(
     system_b: Annotated[str, typer.Argument(metavar="B", autocompletion=completion.systems, help="Another system.")],
     task: Annotated[str | None, typer.Option("--task", autocompletion=completion.tasks, help=(
         "Only this task. Default: all tasks."))] = None,
-    metric: MetricAlias = None, test_set: TestSet = None, all_notes: AllNotes = False,
+    metric: MetricAlias = None, test_set: TestSet = None, facet: BoardFacet = None, all_notes: AllNotes = False,
     at: At = None, db: Db = None, public: Public = False, format_: OutputFormat = None,
 ) -> None:
     """Compare two systems: difference, CI, p-value.
@@ -212,7 +210,8 @@ def compare_pair(
 
     database = find_private_database(db, at, public=public)
     with database.reading() as connection:
-        snapshot = load_boards(connection, task, metric, "range", moment=database.moment, choice=BoardChoice(test_set))
+        snapshot = load_boards(connection, task, metric, "range", moment=database.moment,
+                               choice=BoardChoice(test_set, facet))
         rows = {row.slug: row for row in catalog.tasks(connection)}
         boards = _select_signature(snapshot, database.moment)
         boards = [add_details(connection, rows[board.task], board) for board in
@@ -340,7 +339,11 @@ class _StateName(NamedTuple):
 
 
 def diff(
-    before: StateArgument = None, after: StateArgument = None,
+    before: Annotated[str | None, typer.Argument(metavar="BEFORE", help=(
+        "The earlier state: a database file, a date, a time with its zone, or the id at the end of a signature."))
+    ] = None,
+    after: Annotated[str | None, typer.Argument(metavar="AFTER", help=(
+        "The later state. Default: the current state."))] = None,
     task: Annotated[str | None, typer.Option("--task", autocompletion=completion.tasks, help=(
         "Only this task. Default: all tasks."))] = None,
     metric: MetricAlias = None, db: Db = None, public: Public = False,
@@ -350,7 +353,7 @@ def diff(
     """Explain the changes between two states of leaderboards.
 
     A state is a database file; a date or a time with its zone, for a past state of the database; or the id at the end
-    of a signature, for one comparison. AFTER is the current state by default. Without arguments, the command compares
+    of a signature, for one comparison. Without arguments, the command compares
     every leaderboard with its state before the last comparison.
     """
     from registry.rendering.render import render

@@ -16,6 +16,7 @@ from registry.boards.results import describe_result, select_pair, summarise_for_
 from registry.messages import NO_MESSAGES, Message, Messages, on_board
 from registry.reports.boards import make_pair_table
 from registry.reports.paper_tables import render_latex_pairs
+from tests.label_tasks import LabelTask
 from tests.reports.boards import changed, leaderboard
 
 NAMES = [f"h{n}" for n in range(8)]
@@ -292,6 +293,18 @@ def test_compare_pair_shows_two_systems_of_a_board(task, scored, registry):
     unknown = registry("compare-pair", *names[:2], "--test-set", "none", exit_code=None).stderr
     assert "unknown test set 'none'" in unknown
     assert registry("compare-pair", *names[:2], "--test-set", "test").stdout
+
+
+def test_a_planned_comparison_of_one_pair_needs_no_correction(registry, tmp_path):
+    gold = {f"i{n}": "ab"[n % 2] for n in range(40)}
+    systems = {name: {item: "ab"[(n + (n % 10 < wrong)) % 2] for n, item in enumerate(gold)}
+               for wrong, name in enumerate("xyz")}
+    registry("run", LabelTask(tmp_path / "task", gold, systems).write())
+    permission = "If you planned this comparison alone before you saw any score, you may report p without the corr"
+    assert f"{permission}ection for 3 pairs." in registry("compare-pair", "x", "z", "--format", "table").stdout
+    del systems["y"]
+    registry("run", LabelTask(tmp_path / "two", gold, systems).write(), "--db", "two.duckdb")
+    assert permission not in registry("compare-pair", "x", "z", "--format", "table", "--db", "two.duckdb").stdout
 
 
 def test_compare_pair_refuses_a_name_of_several_systems(task, registry):

@@ -21,6 +21,17 @@ def test_boards_and_pairs(command, options, facets, faceted, registry):
     assert list(dict.fromkeys(row["facet"] for row in rows)) == facets
 
 
+@pytest.mark.parametrize("options", [(), ("--facet", "document=d1")])
+def test_compare_pair_is_about_the_whole_test_set_or_a_facet(options, faceted, registry):
+    (row,) = registry("compare-pair", "a", "b", *options, "--format", "json").json
+    assert row["facet"] == (options[1] if options else None)
+
+
+def test_compare_pair_refuses_an_unknown_facet(faceted, registry):
+    assert "unknown facet 'document=d7'" in registry(
+        "compare-pair", "a", "b", "--facet", "document=d7", exit_code=3).stderr
+
+
 @pytest.mark.parametrize(("options", "facets"), [(("--no-facets",), set()), (("--facet", "document=d1"), {"d1"})])
 def test_latex_wide_boards_and_pages(options, facets, faceted, registry, tmp_path):
     registry("page", "small", *options, "-o", tmp_path / "page.html")
