@@ -81,6 +81,7 @@ _MESSAGES = text("""
 _LATE = text("SELECT submission_id FROM submission WHERE late")
 _ATTRIBUTES = text("SELECT submission_id, attributes FROM submission WHERE attributes <> '{}'")
 _ALTERNATIVES = np.array(["two-sided", "greater", "less"], dtype=object)
+_WITHOUT_MANIFEST = ("quick", "evaluation")  # temporary tasks of `registry quick` and `registry.evaluate`
 _TEXTS = ("method", "messages")  # columns with few different texts
 _EQUAL_SUBMISSIONS = "submission GROUP BY test_set_id, digest HAVING count(DISTINCT system_id) > 1"
 
@@ -318,7 +319,7 @@ def _make_leaderboard(board: StoredBoard, ranks: Ranks, resampled: ResampledRank
                  **derived.get(n, {}), **_get_resampled_ranks(row, resampled, ranks, comparison.confidence))
         for n, (row, name) in enumerate(zip(rows, names, strict=True)))
     statements = list(make_statements(comparison, [row["runs"] for row in rows], decisions, names, share, ranks,
-                                      request))
+                                      request, None if key.task in _WITHOUT_MANIFEST else key.task))
     if get_name(rows[0]["metric_name"]) == _MEAN:
         warning = warn_of_mixed_scales(names, [math.nan if row["score"] is None else row["score"] for row in rows])
         statements += [] if warning is None else [warning]

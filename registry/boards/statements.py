@@ -192,7 +192,8 @@ def find_changed_families(connection: Connection, task: str | None,
 
 
 def make_statements(comparison: Comparison, runs: Sequence[int], pairs: Decisions, names: Sequence[str],
-                    share: float = 1.0, ranks: Ranks = "range", request: str = "{}") -> tuple[str | Message, ...]:
+                    share: float = 1.0, ranks: Ranks = "range", request: str = "{}",
+                    task: str | None = None) -> tuple[str | Message, ...]:
     """Return sentences about a comparison's results, and messages about their limits.
 
     Args:
@@ -205,6 +206,7 @@ def make_statements(comparison: Comparison, runs: Sequence[int], pairs: Decision
         ranks: The kind of rank ranges to show.
         request: The recorded request of the comparison as JSON. Its `chance_codes` are the codes of messages that are
             left out, because so few pairs have them that chance explains them.
+        task: The id of the task, for commands; None if the task has no manifest.
     """
     if comparison.n_systems == 1:
         return (Message("one-system"),)
@@ -222,8 +224,11 @@ def make_statements(comparison: Comparison, runs: Sequence[int], pairs: Decision
                           f"p = {format_p_value(comparison.p_value)}.")
     is_unresolved = pairs.numbers("resolved") == 0
     if is_unresolved.any():
+        draws = 10 * max(comparison.resamples, json.loads(request).get("significance", {}).get("resolve") or 0)
         statements.append(Message("unresolved-decisions", {
-            "n": int(is_unresolved.sum()), "pair_names": _name_pairs(pairs, is_unresolved, names)}))
+            "n": int(is_unresolved.sum()), "pair_names": _name_pairs(pairs, is_unresolved, names),
+            "key": "resamples" if CORRECTIONS[comparison.correction].function is None else "resolve",
+            "draws": draws, "task": task}))
     statements += _summarise_pair_messages(pairs, json.loads(request).get("chance_codes", ()), names)
     if isinstance(parse("test", TESTS, comparison.test), PredictionPowered):
         statements.append(Message("own-slopes"))

@@ -17,8 +17,9 @@ def test_open_decisions_are_told_and_resolved_by_more_draws(many, undone):
     assert [row for row in rows if not row["resolved"]] == undecided
     names = [f"{row['system_a']} and {row['system_b']}" for row in undecided]
     more = [f"{len(names) - 3} more"] if len(names) > 3 else []
-    told = (f"{len(undecided)} decisions depend on simulation error ({'; '.join([*names[:3], *more])}); increase "
-            "--resamples or --resolve.")
+    told = (f"{len(undecided)} decisions depend on simulation error ({'; '.join([*names[:3], *more])}); run "
+            f"`registry compare {rows[0]['task']} --resolve 2000`; for later runs, too, set resolve = 2000 under "
+            "[significance] in the manifest.")
     assert told in registry.boards[0].sentences
     registry.compare(**options, resolve=1_000_000)
     resolved = registry.pairs
