@@ -196,9 +196,12 @@ def _apply_rules(ingest: Ingest, submission: DeclaredSubmission, summary: Ingest
     check_limits(ingest.connection, manifest, test_set_id, submission.team, moment)
     if (lateness := describe_lateness(manifest, submission.test_set.name, moment)) is None:
         return submission
-    ranked = "" if manifest.board.rank_late else " and has no rank"
-    summary.warnings.append(f"{submission.name} {lateness}; it counts as late{ranked}")
+    summary.warnings.append(f"{submission.name} {lateness}; {_describe_late(manifest)}")
     return replace(submission, declaration={**submission.declaration, "late": True})
+
+
+def _describe_late(manifest: Manifest) -> str:
+    return "it counts as late" + ("" if manifest.board.rank_late else " and has no rank")
 
 
 def _apply_deadlines(ingest: Ingest, previous: Manifest, summary: IngestSummary) -> None:
@@ -207,7 +210,10 @@ def _apply_deadlines(ingest: Ingest, previous: Manifest, summary: IngestSummary)
             manifest.task.deadline, *(test_set.deadline for test_set in manifest.test_set)]:
         return
     for name, late in update_lateness(ingest.connection, ingest.journal, ingest.task_id, manifest):
-        summary.notes.append(f"{name} {'is late' if late else 'is in time'} by the new deadline")
+        if late:
+            summary.warnings.append(f"{name} is late by the new deadline; {_describe_late(manifest)}")
+        else:
+            summary.notes.append(f"{name} is in time by the new deadline")
 
 
 def _store_all_gold(ingest: Ingest, previous: TaskRow | None, summary: IngestSummary) -> set[str]:

@@ -159,6 +159,9 @@ def test_late_submissions_are_marked_and_not_ranked_where_the_manifest_says_so(t
     assert faults("registry.duckdb", results="2") == []
     assert "d/d@1 is in time by the new deadline" in registry("apply", due(future)).stderr
     assert compared()["d/d@1"].rank == 1
+    assert ("warning: small/test/d/d@1 is late by the new deadline; it counts as late and has no rank\n"
+            in registry("apply", due(past)).stderr)
+    registry("apply", due(future))
     declare("small/test/d/d", "the mail came later", late=True)
     registry("apply", due(past))
     registry("apply", due(future))
