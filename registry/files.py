@@ -22,21 +22,29 @@ _RESERVED = re.compile(r"(con|prn|aux|nul|com[1-9]|lpt[1-9]|data)(\..*)?", re.IG
 
 
 @contextmanager
-def new_file(path: Path) -> Iterator[Path]:
+def new_file(path: Path, *, replaces: bool = False) -> Iterator[Path]:
     """Write a new file completely or not at all.
 
     The `with` block gets a temporary path, and writes to it. If the block succeeds, the file is renamed to `path`.
+
+    Args:
+        path: Path of the file.
+        replaces: True if the file may replace an existing file.
 
     Raises:
         InputError: `path` already exists, its folder does not exist, or this system does not permit the name.
         StoreError: The file cannot be written.
     """
-    _require_new(path)
+    if not replaces:
+        _require_new(path)
     try:
         with working_folder(path) as folder:
             unfinished = folder / path.name
             yield unfinished
-            rename_new(unfinished, path)
+            if replaces:
+                unfinished.replace(path)
+            else:
+                rename_new(unfinished, path)
     except FileExistsError:
         raise _make_exists_error(path) from None
     except BrokenPipeError:

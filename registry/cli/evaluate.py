@@ -123,10 +123,11 @@ def evaluate_manifest(database: Database, manifest: Path, root: Path | None, exe
         public: True to print no hidden data in messages.
     """
     from registry.pipeline import Job, apply_manifest, describe_applied, evaluate, load_visibility
+    from registry.provenance import recorded_name
     from registry.store.log import Journal
 
     task, content = load_task(manifest, root)
-    journal = Journal("run", {"manifest": task.root.manifest_name}, actor=actor)
+    journal = Journal("run", {"manifest": recorded_name(manifest, database.path.parent)}, actor=actor)
 
     def ingest_manifest(session: Session) -> Ingest:
         ingest, applied = apply_manifest(session, journal, task, content, execution.progress)
@@ -184,12 +185,14 @@ def apply(manifest: ManifestPath, root: Root = None, db: Db = None, actor: Actor
     The command skips files that are already stored. Use `registry run` to apply, score and compare in one step.
     """
     from registry.pipeline import apply_manifest, describe_applied
+    from registry.provenance import recorded_name
     from registry.store.log import Journal
     from registry.store.session import writing
 
     task, content = load_task(manifest, root)
-    journal = Journal("apply", {"manifest": task.root.manifest_name}, actor=choose_actor(actor))
-    with writing(find_database(db, wait), journal, create=True, dry_run=dry_run) as session:
+    database = find_database(db, wait)
+    journal = Journal("apply", {"manifest": recorded_name(manifest, database.path.parent)}, actor=choose_actor(actor))
+    with writing(database, journal, create=True, dry_run=dry_run) as session:
         ingest, applied = apply_manifest(session, journal, task, content, make_reporter(quiet=quiet))
         next_step = suggest_update(session.connection, ingest.slug)
     report_all(describe_applied(applied))

@@ -183,11 +183,14 @@ def find_public_database(path: Path | None, at: str | None = None, *, private: b
         at: The past date to show; None: the present.
         private: True to show all data, with a warning.
     """
+    from registry.publication.unapplied import refuse_unapplied
     from registry.store.embargoes import describe_hidden
 
     database = find_database(path)
     with database.reading() as connection:
         hidden = describe_hidden(connection)
+    if not private:
+        refuse_unapplied(database)
     if private:
         report_all((f"task {slug!r}: this output may contain {parts}" for slug, parts in hidden.items()), "warning")
     elif hidden:

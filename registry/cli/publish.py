@@ -187,10 +187,11 @@ def publish(
     tasks: Annotated[list[str] | None, typer.Argument(metavar="TASK", autocompletion=completion.tasks, help=(
         "The ids of the tasks to publish. Default: all tasks."))] = None,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", readable=False, help=(
-        "The file to write; it must not exist."))] = ...,  # type: ignore[assignment]
+        "The file to write; without --force it must not exist."))] = ...,  # type: ignore[assignment]
     sources: Annotated[bool, typer.Option("--sources", help=(
-        "Include the public files of gold and submissions; otherwise the copy has no texts of items and outputs."))] =
-        False,
+        "Include the files of gold and submissions that are public, with all columns; otherwise the copy has no texts "
+        "of items and outputs."))] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing public file.")] = False,
     db: Db = None, quiet: OnlyWarnings = False,
 ) -> None:
     """Write a copy of the registry without private data.
@@ -198,15 +199,28 @@ def publish(
     The copy has pseudonyms instead of hidden names. It has no hidden scores, no withheld gold, no names of users and no
     parameters of commands. All commands that read a registry can read it.
     """
+    from registry.publication.publish import list_contents
     from registry.publication.publish import publish as write_public
+    from registry.publication.unapplied import refuse_unapplied
+    from registry.store.database import Database
     from registry.store.embargoes import describe_hidden
 
     database = find_database(db)
-    write_public(database, output, tasks or (), sources=sources)
+    refuse_unapplied(database, tasks or ())
+    write_public(database, output, tasks or (), sources=sources, replaces=force)
     with database.reading() as connection:
         hidden = describe_hidden(connection)
     report_all((f"task {slug!r}: {output} hides {parts}" for slug, parts in hidden.items()
                 if not tasks or slug in tasks), "info")
+    with Database(output).reading() as connection:
+        all_contents = list_contents(connection)
+    for contents in all_contents:
+        slug = contents.task
+        if not quiet:
+            report(f"task {slug!r}: {output} contains {contents}")
+        if not contents.boards and "scores" not in hidden.get(slug, ""):
+            report(f"warning: task {slug!r}: {output} has no leaderboard; run `registry score {slug}` and `registry "
+                   f"compare {slug}`, and publish again")
     if not quiet:
         report(f"{output}: written; `registry verify --db {output}` recomputes its numbers")
 

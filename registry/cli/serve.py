@@ -54,6 +54,7 @@ def serve(
     never writes to it.
     """
     server = _import_server()
+    from registry.publication.unapplied import refuse_unapplied
     from registry.serve.source import QueryLimits, Settings
 
     limits = QueryLimits(seconds=timeout, rows=max_rows, memory=parse_size(
@@ -64,6 +65,8 @@ def serve(
                                  "--host or --private")
     database = find_database(db)
     database.require()
+    if not private:
+        refuse_unapplied(database)
     settings = Settings(
         database.path, private, every, items, limits if (is_loopback if sql is None else sql) else None,
         parse_size(cache, "--cache"), (host, *(allow_host or ())), tuple(map(_check_origin, cors or ())),

@@ -26,7 +26,7 @@ from registry.errors import InputError, RegistryError, UnknownNameError
 from registry.evaluation.matrices import Steps
 from registry.evaluation.resolve import resolve
 from registry.families import FAMILIES
-from registry.files import new_file
+from registry.files import is_database, new_file
 from registry.identity import canonical_json, digest
 from registry.manifest import decode_manifest, encode_manifest, read_manifest
 from registry.metrics import METRICS
@@ -196,27 +196,46 @@ def _renumber(details: Mapping[str, Any], numbers: Mapping[str, Mapping[int, int
             for key, value in details.items() if key != "said_in" or value in numbers[key]}
 
 
+# Answers to items with labels or numbers are in statistics, answers of several parts in responses, and texts in files.
+_CONTENTS = """
+    SELECT slug,
+        EXISTS (FROM item JOIN test_set USING (gold_revision_id) WHERE test_set.task_id = task.task_id) AS gold,
+        EXISTS (FROM gold_source JOIN source ON digest = source_digest JOIN test_set USING (gold_revision_id)
+            WHERE test_set.task_id = task.task_id) AS texts,
+        EXISTS (
+            FROM (SELECT scoring_id FROM response UNION ALL SELECT scoring_id FROM statistics_confusion
+                UNION ALL SELECT scoring_id FROM statistics_pair)
+            JOIN scoring USING (scoring_id) JOIN submission USING (submission_id) JOIN test_set USING (test_set_id)
+            WHERE test_set.task_id = task.task_id)
+        OR EXISTS (
+            FROM submission_source JOIN source ON source.digest = source_digest
+            JOIN submission USING (submission_id) JOIN test_set USING (test_set_id)
+            WHERE test_set.task_id = task.task_id) AS answers,
+        (SELECT count(*) FROM latest_comparison WHERE latest_comparison.task = slug) AS boards
+    FROM task ORDER BY task_id"""
 _PUBLIC = "public_file"  # the attached database that is written
 
 
 def publish(database: Database, output: Path, tasks: Sequence[str] = (), *, sources: bool = False,
-            time: datetime | None = None) -> None:
+            time: datetime | None = None, replaces: bool = False) -> None:
     """Write the public data of a registry to a new file, which is a registry, too.
 
     Args:
         database: The registry itself.
-        output: Path of the new file, which must not exist.
+        output: Path of the new file.
         tasks: Ids of the tasks to publish; an empty sequence means all tasks.
         sources: Whether to include public files of gold and submissions. The view `item_text` needs them.
         time: Time in UTC; the file gets the data that is public at this time. None means now.
+        replaces: Whether the file may replace an existing public file.
 
     Raises:
         UnknownNameError: No task has one of these ids.
-        InputError: The registry is a public file, or `output` exists.
+        InputError: The registry is a public file, or `output` exists and may not be replaced.
         StoreError: The file cannot be written.
     """
     time = time or now()
-    with new_file(output) as path:
+    _check_output(output, replaces=replaces)
+    with new_file(output, replaces=replaces) as path:
         public = Database(path, named=output)
         public.create()
         with database.reading(reach=Reach(folders=[path.parent])) as connection:
@@ -235,6 +254,53 @@ def publish(database: Database, output: Path, tasks: Sequence[str] = (), *, sour
             insert_many(connection, models.publication, [
                 {"published_at": time, "has_sources": sources, "program": f"evalregistry {__version__}"}])
             _declare_plain_ranks(connection)
+
+
+def _check_output(path: Path, *, replaces: bool) -> None:
+    """Check that a public file may be written.
+
+    Raises:
+        InputError: The path exists. Only another public file can be replaced, if the user requests this.
+    """
+    if is_database(path):
+        with Database(path).reading() as connection:
+            has_public_file = is_public(connection)
+        if has_public_file and not replaces:
+            raise InputError("this public file already exists; add --force to replace it, or name another file",
+                             path=path)
+        if has_public_file:
+            return
+    if path.exists():
+        raise InputError("this file already exists, and is not a public file; name another file", path=path)
+
+
+class Contents(NamedTuple):
+    """What a public file contains of one task.
+
+    Attributes:
+        task: Id of the task.
+        gold: True if the file has the gold.
+        texts: True if the file has the gold's files, and with them all texts of items.
+        answers: True if the file has answers of systems to single items.
+        boards: Number of leaderboards.
+    """
+
+    task: str
+    gold: bool
+    texts: bool
+    answers: bool
+    boards: int
+
+    def __str__(self) -> str:
+        """Return a phrase such as `gold: yes, texts of items: no, answers of systems: yes, leaderboards: 2`."""
+        facts = {"gold": self.gold, "texts of items": self.texts, "answers of systems": self.answers}
+        return ", ".join([*(f"{name}: {'yes' if value else 'no'}" for name, value in facts.items()),
+                          f"leaderboards: {self.boards}"])
+
+
+def list_contents(connection: Connection) -> list[Contents]:
+    """Return what a public file contains of each task."""
+    return [Contents(*row) for row in connection.exec_driver_sql(_CONTENTS)]
 
 
 @contextmanager

@@ -16,6 +16,16 @@ from registry.identity import SALTED
 from registry.store import models
 from registry.submission_fields import SUBMISSION_FIELDS, SubmissionField
 
+# Attributes of items that a task uses, as cluster, facet or stratum. Others, such as the text of an item, are public
+# only with the file from which they were read.
+USED_ATTRIBUTES = """
+    SELECT task_id, cluster_attribute AS name FROM test_set
+    UNION SELECT task_id, unnest(json_extract_string(manifest, '$.test_set[*].facets[*]')) FROM task
+    UNION SELECT task_id, json_extract_string(manifest, '$.significance.strata') FROM task
+    UNION SELECT task_id, split_part(facet, '=', 1) FROM comparison JOIN test_set USING (test_set_id)
+    UNION SELECT task_id, json_extract_string(request, '$.significance.strata')
+    FROM comparison JOIN test_set USING (test_set_id)"""
+
 # Temporary tables for the SELECTs below, in the order of their creation. `publish` first creates `public_task`: the
 # published tasks, with `is_anonymous`, `is_blind` and `has_gold`.
 SCOPE = {
@@ -82,9 +92,11 @@ SCOPE = {
             AND (NOT is_anonymous OR json_extract_string(request, '$.significance.candidate') IS NULL)""",  # noqa: S608
     # With a digest without salt, somebody could check a guess of the gold. Digests in signatures have a salt.
     "public_gold": f"""
-        SELECT gold_revision_id, has_gold, is_blind, rtrim(prefix, '/') AS test_set, gold.digest AS real_digest,
+        SELECT gold_revision_id, task_id, has_gold, is_blind, rtrim(prefix, '/') AS test_set,
+            gold.digest AS real_digest,
             if(task.salt IS NULL, gold.digest, '{SALTED}sha256:' || sha256(task.salt || ':' || gold.digest)) AS digest
         FROM gold_revision AS gold JOIN public_test_set USING (test_set_id) JOIN task USING (task_id)""",  # noqa: S608
+    "public_attribute": f"SELECT DISTINCT * FROM ({USED_ATTRIBUTES}) JOIN public_task USING (task_id)",  # noqa: S608
     # Systems with equal scores are stored in the order of their hidden names.
     "public_standing": """
         SELECT comparison_id, submission_id, CAST(row_number() OVER (PARTITION BY comparison_id ORDER BY
@@ -150,6 +162,9 @@ SCOPE = {
             SELECT digest FROM (
                 SELECT digest, reader FROM public_reading WHERE is_shown IS NOT TRUE
                 EXCEPT SELECT digest, reader FROM public_reading WHERE is_shown))""",
+    "public_gold_file": """
+        SELECT gold_revision_id FROM gold_source LEFT JOIN public_source ON digest = source_digest
+        GROUP BY gold_revision_id HAVING count(digest) = count(*)""",
 }
 
 # Columns that contain ids of a table, but are not named `<table>_id`.
@@ -236,7 +251,10 @@ TABLES = {
     "gold_source": PublicTable(
         f"gold_source AS t {_JOIN_GOLD}", "role source_digest reader", condition="has_gold"),
     "item": PublicTable(f"item AS t {_JOIN_GOLD}", "position key", order="t.item_id", condition="has_gold"),
-    "item_attribute": PublicTable(f"item_attribute AS t {_JOIN_GOLD}", "name value", condition="has_gold"),
+    "item_attribute": PublicTable(
+        f"item_attribute AS t {_JOIN_GOLD}", "name value",
+        condition="has_gold AND (t.gold_revision_id IN (FROM public_gold_file) OR (gold.task_id, t.name) IN "
+                  "(SELECT (task_id, name) FROM public_attribute))"),
     "team": PublicTable(
         "team AS t JOIN public_team AS shown USING (team_id)", "",
         {"name": "shown.name", "pseudonym": "shown.pseudonym"},
@@ -268,7 +286,8 @@ TABLES = {
         f"scoring AS t {_JOIN_SCORING} JOIN number_submission AS number ON number.old = t.submission_id",
         "missing n_missing", order="number.new, t.scoring_id"),
     "scoring_message": PublicTable(
-        f"scoring_message AS t {_JOIN_SCORING}", "replicate category code parameters", condition="has_gold"),
+        f"scoring_message AS t {_JOIN_SCORING}", "replicate category code parameters",
+        condition="(has_gold OR t.code = 'missing-answers')"),  # other messages may name labels of the gold
     "score": PublicTable(f"score AS t {_JOIN_SCORING}", "value n_items step",
                          {"digest": "if(has_gold, t.digest, '')"}),
     "replicate_score": PublicTable(f"replicate_score AS t {_JOIN_SCORING}", "replicate value"),

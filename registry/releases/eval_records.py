@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, select, text
+from sqlalchemy import Connection, text
 
 from registry.arrays import Flags, Floats
 from registry.boards.choose import load_metric_leaderboards
@@ -57,7 +57,7 @@ from registry.reports.exports import (
     make_hub_entries,
     make_model_name,
 )
-from registry.store import catalog, models
+from registry.store import catalog
 from registry.store.catalog import TaskRow
 from registry.store.database import Database
 from registry.store.statistics import load_statistics
@@ -67,6 +67,9 @@ from registry.values import parse
 Answers = list[tuple[str, str, float | None]]  # key, type and score of each answer
 
 _PERCENT = ("bleu", "chrf")  # families with scores up to 100
+_ATTRIBUTES = """
+    SELECT item_id, name, "value" FROM item_attribute JOIN released_attribute USING (name)
+    WHERE gold_revision_id = ? ORDER BY item_id, name"""
 _GOLD = """
     SELECT item_id, answer.key, answer.type FROM answer JOIN item USING (item_id)
     WHERE answer.gold_revision_id = ? AND in_gold ORDER BY item_id, answer.key, answer.type"""
@@ -125,11 +128,9 @@ class GoldItems:
 
     @cached_property
     def attributes(self) -> dict[int, dict[str, str]]:
-        """Attributes, such as the genre, of each item that has any, by position."""
+        """Released attributes, such as the genre, of each item that has any, by position."""
         attributes: dict[int, dict[str, str]] = defaultdict(dict)
-        table = models.item_attribute
-        for row in self.connection.execute(select(table.c.item_id, table.c.name, table.c.value).where(
-                table.c.gold_revision_id == self.gold_revision_id).order_by(table.c.item_id, table.c.name)):
+        for row in self.connection.exec_driver_sql(_ATTRIBUTES, (self.gold_revision_id,)):
             attributes[row.item_id - self.ids[0]][row.name] = row.value
         return attributes
 

@@ -24,6 +24,7 @@ from registry.families import FAMILIES
 from registry.identity import canonical_json, digest
 from registry.manifest import read_manifest
 from registry.metrics.confusion import NO_LABEL
+from registry.publication.tables import USED_ATTRIBUTES
 from registry.store import models
 from registry.store.catalog import TaskRow
 from registry.store.files import FAILURES, explaining, unwrap_error
@@ -49,6 +50,7 @@ _SCOPE = """
         JOIN run ON run.run_id = l.run_id
         WHERE l.task = (SELECT slug FROM task WHERE task_id = {task});
     CREATE TEMP TABLE released_gold AS SELECT DISTINCT gold_revision_id, test_set FROM released_board;
+    CREATE TEMP TABLE released_attribute AS SELECT DISTINCT name FROM ({used_attributes}) WHERE task_id = {task};
     CREATE TEMP TABLE released_metric AS
         SELECT metric_id, arg_min(alias, position) AS metric, min(position) AS position
         FROM task_metric WHERE task_id = {task} AND is_declared GROUP BY metric_id;
@@ -165,7 +167,7 @@ def select_release(connection: Connection, task: TaskRow) -> None:
         MismatchError: The task has no leaderboard, or its leaderboards use different versions of the gold.
     """
     facts = ", ".join(f"{'scoring' if name == 'missing' else 's'}.{name}" for name in _FACTS if name != "track")
-    for statement in _SCOPE.format(task=task.task_id, facts=facts).split(";"):
+    for statement in _SCOPE.format(task=task.task_id, facts=facts, used_attributes=USED_ATTRIBUTES).split(";"):
         connection.exec_driver_sql(statement)
     remedy = "run `registry score` and `registry compare` first"
     if not connection.exec_driver_sql("SELECT count(*) FROM released_board").scalar_one():

@@ -275,7 +275,72 @@ def test_a_public_file_is_only_read(registry, task):
     assert not Path("again.duckdb").exists()
     assert Path("public.duckdb").read_bytes() == content
     assert registry("board", "--public", *PUBLIC).stdout == registry("board", *PUBLIC).stdout
-    assert "already exists" in registry(*PUBLISH, exit_code=3).stderr
+
+
+def test_files_are_replaced_only_if_they_are_public(registry, task):
+    registry("run", task.write())
+    registry(*PUBLISH)
+    assert "add --force" in registry(*PUBLISH, exit_code=3).stderr
+    registry("hide", "small")
+    registry(*PUBLISH, "--force")
+    assert fetch("public.duckdb", "SELECT count(*) FROM team WHERE starts_with(name, 'Team ')") == [(3,)]
+    assert "is not a public file" in registry("publish", "-o", "registry.duckdb", "--force", exit_code=3).stderr
+    Path("notes.txt").write_text("mine")
+    assert "is not a public file" in registry("publish", "-o", "notes.txt", "--force", exit_code=3).stderr
+    assert Path("notes.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize(("settings", "shown"), [
+    (WITHHELD, "gold = false"), (ANONYMOUS, "anonymous = true"), (BLIND, "hidden = true")])
+def test_settings_that_hide_data_must_be_applied_first(registry, task, settings, shown):
+    manifest = task.write()
+    registry("run", manifest)
+    task.extra = settings
+    task.write()
+    for command in (PUBLISH, ("page", "small", "-o", "page.html"), ("release", "small", "-o", "release")):
+        refused = registry(*command, exit_code=4).stderr
+        assert f"task.toml has `[{'release' if settings == WITHHELD else 'board'}] {shown}`" in refused
+        assert "registry apply" in refused
+    assert not [path for path in ("public.duckdb", "page.html", "release") if Path(path).exists()]
+    registry("run", manifest)
+    registry(*PUBLISH)
+
+
+def test_the_contents_of_a_public_file_are_printed(registry, task):
+    manifest = task.write()
+    registry("apply", manifest)
+    printed = registry(*PUBLISH).stderr
+    assert "contains gold: yes, texts of items: no, answers of systems: no, leaderboards: 0" in printed
+    assert "public.duckdb has no leaderboard; run `registry score small`" in printed
+    registry("run", manifest)
+    printed = registry(*PUBLISH, "--force", "--sources").stderr
+    assert "contains gold: yes, texts of items: yes, answers of systems: yes, leaderboards: 1" in printed
+    assert "no leaderboard" not in printed
+    task.extra = BLIND
+    registry("run", task.write())
+    assert "no leaderboard" not in registry(*PUBLISH, "--force").stderr
+
+
+@pytest.mark.parametrize("facets", ["", 'facets = ["genre"]'])
+def test_texts_of_items_are_public_only_with_their_file(registry, tmp_path, facets):
+    (tmp_path / "gold.tsv").write_text("id\tgenre\tsentence\tlabel\n" + "".join(
+        f"i{n}\tzqgenre{n % 2}\tzqtext {n}\t{'ab'[n % 2]}\n" for n in range(8)))
+    for name in ("x", "y"):
+        (tmp_path / f"{name}.tsv").write_text("id\tlabel\n" + "".join(f"i{n}\ta\n" for n in range(8)))
+    registry("new", "small", "--gold", tmp_path / "gold.tsv", tmp_path / "x.tsv", tmp_path / "y.tsv")
+    manifest = Path("small/task.toml")
+    manifest.write_text(manifest.read_text().replace('format = "labels"', f'format = "labels"\n{facets}'))
+    registry("run", manifest)
+    assert {"zqtext", "zqgenre"} <= {word for word in ("zqtext", "zqgenre") if word in rows_of("registry.duckdb")}
+    registry(*PUBLISH)
+    registry("release", "small", "-o", "release")
+    released = str(duckdb.read_parquet("release/data/item_attributes.parquet").fetchall())
+    for text in (rows_of("public.duckdb"), released):
+        assert "zqtext" not in text
+        assert ("zqgenre" in text) == bool(facets)
+    assert registry("verify", *PUBLIC).stdout == registry("verify", "release").stdout == ""
+    registry(*PUBLISH, "--force", "--sources")
+    assert "zqtext" in rows_of("public.duckdb", "item_attribute")
 
 
 HIDING = {"zqopen": "", "zqanonymous": ANONYMOUS, "zqblind": BLIND, "zqwithheld": WITHHELD,
@@ -321,3 +386,16 @@ def test_one_published_task_has_no_trace_of_others(registry, several):
                 ids = connection.execute(f'SELECT DISTINCT {name}_id FROM "{name}" ORDER BY ALL').fetchall()
                 assert ids == [(n,) for n in range(1, 1 + len(ids))], name
     assert "did you mean" in registry("publish", "zqopem", "-o", "x.duckdb", exit_code=3).stderr
+
+
+def test_missing_answers_are_counted_although_the_gold_is_withheld(registry, task):
+    del task.systems["b"]["i0"]
+    task.systems["c"] = {item: label.upper() if item in ("i0", "i1") else label for item, label in task.gold.items()}
+    task.submission = {"missing": "worst"}
+    task.extra = WITHHELD
+    registry("run", task.write())
+    registry(*PUBLISH)
+    private, public = (registry("board", "--format", "table", *options).stdout for options in ((), PUBLIC))
+    caveat = "1 of 6 items has no answer and counts as wrong"
+    assert (caveat in private, caveat in public) == (True, True)
+    assert ("unknown to the gold" in private, "unknown to the gold" in public) == (True, False)
