@@ -106,8 +106,12 @@ def describe_methods(*boards: Leaderboard) -> Methods:
     with its sources. A sentence that is true for only some of the metrics begins with their names.
 
     Args:
-        boards: Leaderboards of the same items by different metrics.
+        boards: Leaderboards of the same items by different metrics; then leaderboards of facets, which are computed in
+            the same way.
     """
+    all_boards = boards
+    facets = list({board.facet: board for board in boards if board.facet != boards[0].facet}.values())
+    boards = tuple(board for board in boards if board.facet == boards[0].facet)
     title = ", ".join([boards[0].title, *(board.metric_label for board in boards[1:])])
     sentences: dict[tuple[int, str], list[str]] = {}  # metrics by the place and the text of a sentence
     for board in boards:
@@ -120,8 +124,14 @@ def describe_methods(*boards: Leaderboard) -> Methods:
     if len(boards) > 1 and all(
             _describe_correction(board) and not board.comparison.shares_family for board in boards):
         texts.append("The p-values of each metric are corrected separately.")
-    results = " ".join(filter(None, map(summarise_for_paper, boards)))
-    return Methods(title, " ".join([_describe_scores(boards), *texts]), results)
+    texts += [message.finding for message in boards[0].warnings if message.code == "missing-answers"]
+    if facets:
+        texts.append("Separate leaderboards are computed in the same way for "
+                     f"{_join_words([f'the {_describe_items(board)}' for board in facets])}.")
+    results = [summarise_for_paper(board) for board in boards]
+    results += [f"With {board.facet.replace('=', ' ', 1)}: {summary}" for board in all_boards
+                if board.facet and board.facet != boards[0].facet and (summary := summarise_for_paper(board))]
+    return Methods(title, " ".join([_describe_scores(boards), *texts]), " ".join(filter(None, results)))
 
 
 def _list_sentences(board: Leaderboard) -> list[str]:
@@ -137,13 +147,22 @@ def _join_words(words: Sequence[str]) -> str:
 
 
 def group_boards(boards: Iterable[Leaderboard]) -> list[list[Leaderboard]]:
-    """Group leaderboards that differ only in their metrics: they have the same items and systems."""
+    """Group leaderboards that differ only in their metrics: they have the same items and systems.
+
+    Leaderboards of facets join those of the whole test set if they have the same systems and methods.
+    """
     groups: dict[tuple[object, ...], list[Leaderboard]] = {}
     for board in boards:
         systems = frozenset(standing.submission for standing in board.standings)
         groups.setdefault((board.task, board.test_set, board.track, board.facet, board.comparison.n_items, systems),
                           []).append(board)
-    return list(groups.values())
+    merged: dict[tuple[object, ...], list[Leaderboard]] = {}
+    for (task, test_set, track, facet, n_items, systems), group in groups.items():
+        methods = tuple((board.metric, *_list_sentences(board)) for board in group)
+        whole = task, test_set, track, systems, methods
+        key = whole if facet is None or whole in merged else (*whole, facet, n_items)
+        merged.setdefault(key, []).extend(group)
+    return list(merged.values())
 
 
 def select_citation(citation: str, options: object) -> str:
@@ -167,14 +186,19 @@ def select_citation(citation: str, options: object) -> str:
 def _describe_scores(boards: Sequence[Leaderboard]) -> str:
     board = boards[0]
     comparison = board.comparison
-    clusters = f" in {counted(comparison.n_units, 'cluster')}" if comparison.unit == "cluster" else ""
-    facet = f" with {board.facet.replace('=', ' ', 1)}" if board.facet else ""
     test_set = "" if board.test_set == "test" else f" {board.test_set}"
     track = f" (track {board.track})" if board.track else ""
     systems = "The system is" if comparison.n_systems == 1 else f"The {comparison.n_systems:,} systems are"
     metrics = _join_words([_describe_metric(board) for board in boards])
-    return (f"{systems} scored by {metrics} on the {counted(comparison.n_items, comparison.item_noun)}{facet}"
-            f"{clusters} of the test set{test_set}{track}.{_describe_runs(board)}")
+    return (f"{systems} scored by {metrics} on the {_describe_items(board)} of the test set{test_set}{track}."
+            f"{_describe_runs(board)}")
+
+
+def _describe_items(board: Leaderboard) -> str:
+    comparison = board.comparison
+    clusters = f" in {counted(comparison.n_units, 'cluster')}" if comparison.unit == "cluster" else ""
+    facet = f" with {board.facet.replace('=', ' ', 1)}" if board.facet else ""
+    return f"{counted(comparison.n_items, comparison.item_noun)}{facet}{clusters}"
 
 
 def _describe_runs(board: Leaderboard) -> str:

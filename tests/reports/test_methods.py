@@ -7,7 +7,7 @@ from importlib.metadata import version
 import pytest
 
 from registry.boards.leaderboard import INTERVAL_METHODS, Intervals
-from registry.messages import Message
+from registry.messages import Message, Messages
 from registry.metrics import METRICS
 from registry.references import find_references
 from registry.reports.methods import RANK_METHODS, Methods, describe_methods, group_boards, select_citation
@@ -205,6 +205,27 @@ def test_leaderboards_of_several_metrics_share_a_paragraph():
     assert "For accuracy, the differences of the 3 pairs" in text
     assert "For macro-F1 and the Matthews correlation coefficient, the differences of the 3 pairs" in text
     assert "The p-values of each metric are corrected separately." in text
+
+
+def test_leaderboards_of_facets_share_the_paragraph_of_the_whole_test_set():
+    def facet(name, n_items, **settings):
+        board = replace(leaderboard("abc"), facet=name)
+        return replace(board, comparison=board.comparison._replace(n_items=n_items, n_units=n_items, **settings))
+
+    whole, de, en = facet(None, 100), facet("language=de", 60), facet("language=en", 40)
+    (group,) = group_boards([whole, de, en])
+    assert describe_methods(*group).text == (
+        describe_methods(whole).text + " Separate leaderboards are computed in the same way for the 60 items with "
+        "language de and the 40 items with language en.")
+    assert len(group_boards([whole, de, facet("language=en", 40, correction="bh")])) == 2
+    assert len(group_boards([de, en])) == 2
+
+
+def test_missing_answers_are_described():
+    board = leaderboard("abc")
+    missing = Message("missing-answers", {"n": 3, "items": 100, "policy": "worst"})
+    board = replace(board, standings=(replace(board.standings[0], messages=Messages((missing,))), *board.standings[1:]))
+    assert "a: 3 of 100 items have no answer and count as wrong." in describe_methods(board).text
 
 
 def test_latex_cites_the_keys_of_its_entries():
