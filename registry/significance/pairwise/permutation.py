@@ -116,10 +116,10 @@ class Permutation(PairTest):
         if matrix.runs is not None:
             return "there are too many ways to assign runs to systems"
         if self.studentized:
-            return "studentized differences cannot be counted"
+            return "p-values of studentized differences have no exact form"
         if matrix.quotient is None:
-            return "the score is not a quotient of sums, so that swaps cannot be counted"
-        return "their sums take too many values for all swaps to be counted"
+            return "p-values of this metric have no exact form"
+        return "the scores can take too many values for an exact p-value"
 
     def work(self, observed: Observed, settings: Settings) -> float:
         """Estimate the cost of counting all swaps of two systems, in additions.

@@ -60,7 +60,7 @@ def test_quiet_silences_the_plan_and_no_warning(formula, registry):
 
 def test_fallbacks_to_draws_are_announced_with_their_reason(compare):
     told = compare("--resamples", 300)
-    assert "all simulated with 300 resamples because the score is not a quotient of sums" in told
+    assert "all simulated with 300 resamples because p-values of this metric have no exact form" in told
 
 
 def test_a_dry_run_plans_too(formula, registry):
