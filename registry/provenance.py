@@ -1,7 +1,8 @@
 """Provenance of results: program, versions, platform, and signatures for papers.
 
 Registries are published. So these records do not identify the computer or its user: paths of files are relative to the
-task, and the platform is only the operating system and the type of processor.
+task, paths of manifests are relative to the registry, and the platform is only the operating system and the type of
+processor.
 """
 
 from __future__ import annotations

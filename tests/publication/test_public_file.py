@@ -310,7 +310,7 @@ def test_the_contents_of_a_public_file_are_printed(registry, task):
     manifest = task.write()
     registry("apply", manifest)
     printed = registry(*PUBLISH).stderr
-    assert "contains gold: yes, texts of items: no, answers of systems: no, leaderboards: 0" in printed
+    assert "contains gold: yes, texts of items: no, answers of systems: yes, leaderboards: 0" in printed
     assert "public.duckdb has no leaderboard; run `registry score small`" in printed
     registry("run", manifest)
     printed = registry(*PUBLISH, "--force", "--sources").stderr
@@ -318,7 +318,9 @@ def test_the_contents_of_a_public_file_are_printed(registry, task):
     assert "no leaderboard" not in printed
     task.extra = BLIND
     registry("run", task.write())
-    assert "no leaderboard" not in registry(*PUBLISH, "--force").stderr
+    printed = registry(*PUBLISH, "--force").stderr
+    assert "contains gold: yes, texts of items: no, answers of systems: no, leaderboards: 0" in printed
+    assert "no leaderboard" not in printed
 
 
 @pytest.mark.parametrize("facets", ["", 'facets = ["genre"]'])
@@ -334,7 +336,8 @@ def test_texts_of_items_are_public_only_with_their_file(registry, tmp_path, face
     assert {"zqtext", "zqgenre"} <= {word for word in ("zqtext", "zqgenre") if word in rows_of("registry.duckdb")}
     registry(*PUBLISH)
     registry("release", "small", "-o", "release")
-    released = str(duckdb.read_parquet("release/data/item_attributes.parquet").fetchall())
+    file = Path("release/data/item_attributes.parquet")  # a table without rows has no file
+    released = str(duckdb.read_parquet(str(file)).fetchall()) if file.exists() else ""
     for text in (rows_of("public.duckdb"), released):
         assert "zqtext" not in text
         assert ("zqgenre" in text) == bool(facets)
