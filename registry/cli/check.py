@@ -169,18 +169,20 @@ def _make_row(problem: Any) -> dict[str, Any]:
 def task_pack(
     manifest: ManifestPath,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="The folder to write.")],
+    attribute: Annotated[list[str] | None, typer.Option("--attribute", metavar="COLUMN", help=(
+        "Add this attribute of the items, such as a column of texts, to the list of items; repeatable."))] = None,
     root: Root = None,
 ) -> None:
     """Write a folder with which participants check their files.
 
     The folder contains a manifest and the list of items to answer. It reveals nothing about the gold except labels and
-    types that the manifest names; the command warns about these.
+    types that the manifest names, and attributes that you name; the command warns about labels and types.
     """
     from registry.evaluation.checking.task_pack import describe_revealed, describe_unchecked, write_pack
     from registry.evaluation.checking.task_pack import make_task_pack as make_pack
 
     task, _ = load_task(manifest, root)
-    new_files = write_pack(make_pack(task), output)
+    new_files = write_pack(make_pack(task, attribute or ()), output)
     report_all(describe_revealed(task), "warning")
     report_all(describe_unchecked(task), "info")
     for path in new_files:

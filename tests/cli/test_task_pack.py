@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -38,6 +39,17 @@ def test_no_answer_has_an_influence_on_the_pack(name, gold, change, registry, tm
     before, after = ({f.name: f.read_bytes() for f in (tmp_path / pack).iterdir()} for pack in ("before", "after"))
     assert len(before) == 2
     assert before == after
+
+
+def test_attributes_are_in_the_pack_on_request(registry, task, tmp_path):
+    manifest = task.write()
+    registry("task-pack", manifest, "-o", "pack", "--attribute", "document")
+    assert [json.loads(line) for line in Path("pack/test.items.jsonl").read_text().splitlines()] == [
+        {"item": f"i{n}", "attributes": {"document": f"d{n // 2}"}} for n in range(6)]
+    (tmp_path / "a.tsv").write_text("".join(f"i{n}\tyes\n" for n in range(6)))
+    registry("check", tmp_path / "a.tsv", "--task", "pack/task.toml")
+    refused = registry("task-pack", manifest, "-o", "other", "--attribute", "label", exit_code=3).stderr
+    assert "unknown attribute of items 'label'" in refused
 
 
 def test_a_pack_that_tells_labels_is_warned_of(registry, task):

@@ -2,8 +2,8 @@
 
 A pack contains a manifest and, instead of the gold, a list of items for each test set. The list has one JSON object per
 line, such as `{"item": "s1"}`. If the format has the input of systems, such as tokens, `text` contains the input.
-Nothing in a pack depends on the gold answers. So items have no attributes and are sorted by key, because the order of
-the gold file could depend on the answers.
+Nothing in a pack depends on the gold answers. So items are sorted by key, because the order of the gold file could
+depend on the answers, and have only attributes that the organiser names.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from registry.errors import InputError, suggest
+from registry.errors import InputError, UnknownNameError, suggest
 from registry.evaluation.ingest.gold import read_gold
 from registry.evaluation.resolve import ResolvedTask
 from registry.identity import canonical_json
@@ -23,7 +23,7 @@ from registry.manifest.naming import natural_key
 from registry.readers import Document, Labels, Reader
 from registry.readers.parsing.json_values import parse_object
 
-_KEYS = ("item", "text")
+_KEYS = ("item", "text", "attributes")
 
 
 def load_expected_documents(task: ResolvedTask, test_set: TestSet) -> dict[str, Document]:
@@ -64,28 +64,38 @@ def read_expected_items(task: ResolvedTask, test_set: TestSet, documents: Mappin
     return list(items.values())
 
 
-def make_task_pack(task: ResolvedTask) -> dict[str, str]:
+def make_task_pack(task: ResolvedTask, attributes: Sequence[str] = ()) -> dict[str, str]:
     """Make the files of a task pack, which is a task without gold.
 
     With a pack, participants can check their submissions.
+
+    Args:
+        task: The task with its gold.
+        attributes: Names of attributes of items, such as the column of texts, that the lists of items contain.
 
     Returns:
         The contents of the files by name: the manifest, and a list of items for each test set.
 
     Raises:
-        InputError: The gold is missing or invalid.
+        InputError: The gold is missing or invalid, or no item has one of the attributes.
     """
     files, test_sets = {}, []
+    known: set[str] = set()
     for test_set in task.manifest.test_set:
         name, reader = f"{test_set.name}.items.jsonl", task.readers[test_set.name]
         items = read_gold(task, test_set, task.gold_documents(test_set))
-        entries = [{"item": item.key, "text": reader.task_text(item.gold)} for item in items]
+        known.update(*(item.attributes for item in items))
+        entries = [{"item": item.key, "text": reader.task_text(item.gold), "attributes": {
+            name: item.attributes[name] for name in attributes if name in item.attributes} or None} for item in items]
         files[name] = "".join(
             canonical_json({key: value for key, value in entry.items() if value is not None}) + "\n"
             for entry in sorted(entries, key=lambda entry: (natural_key(entry["item"]), entry["item"])))
         test_sets.append({"name": test_set.name, "items": name, "format": test_set.format,
                           **({"options": test_set.options} if test_set.options else {}),
                           **({"metrics": test_set.metrics} if test_set.metrics else {})})
+    for name in attributes:
+        if name not in known:
+            raise UnknownNameError("attribute of items", name, sorted(known))
     return {"task.toml": format_manifest(task.manifest, test_sets), **files}
 
 
