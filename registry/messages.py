@@ -349,18 +349,30 @@ _add("few-varied-predictions", "warning",
      f"{_TOO_OFTEN}one system gives far fewer answers than the other, and too few of these are correct (or too few "
      "wrong)",
      remedy="add units", about_pairs=True)
-_add("rare-class", "warning",
-     f"{_TOO_OFTEN}the score depends on a class with fewer than 20 items",
-     remedy="add items of this class", about_pairs=True)
+
+
+def _name_labels(labels: Sequence[str]) -> str:
+    return f" ({listed([repr(label) for label in labels], _MOST_LABELS)})" if labels else ""
+
+
+def _rare_class(labels: Sequence[str] = ()) -> Text:
+    return (f"{_TOO_OFTEN}the score depends on a class with fewer than 20 items{_name_labels(labels)}",
+            "add items of this class")
+
+
+def _rare_class_errors(labels: Sequence[str] = ()) -> Text:
+    return (f"{_TOO_OFTEN}the score depends on a class with fewer than 40 items{_name_labels(labels)}. A system is "
+            "correct, or incorrect, in fewer than five of these items", "add items of this class")
+
+
+_add("rare-class", "warning", _rare_class, about_pairs=True, labels=["fear"])
 _add("absent-class", "warning",
      f"{_TOO_OFTEN}the score depends on a class that the gold does not have",
      remedy="rename this label in the outputs, or list the classes in the metric's option labels", about_pairs=True)
 _add("rare-class-clusters", "warning",
      f"{_TOO_OFTEN}the score depends on a class that occurs in fewer than 20 clusters of equal weight",
      remedy="add clusters with this class", about_pairs=True)
-_add("rare-class-errors", "warning",
-     f"{_TOO_OFTEN}the score depends on a class with fewer than 40 items. A system is correct, or incorrect, in fewer "
-     "than five of these items", remedy="add items of this class", about_pairs=True)
+_add("rare-class-errors", "warning", _rare_class_errors, about_pairs=True, labels=["fear"])
 
 
 def _rare_class_ranks(least: int, has_clusters: bool) -> Text:
@@ -532,9 +544,8 @@ def _rounded_ties(items: int, rounding: float) -> str:
 
 
 def _extra_classes(system: str, classes: int, metric: str, labels: Sequence[str] = ()) -> Text:
-    names = f" ({listed([repr(label) for label in labels], _MOST_LABELS)})" if labels else ""
     return (f"{metric} of {system} also averages over {counted(classes, 'class', 'classes')} that the gold does not "
-            f"have{names}, which lowers the score",
+            f"have{_name_labels(labels)}, which lowers the score",
             "rename the labels, or list the classes in the metric's option labels")
 
 

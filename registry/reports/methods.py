@@ -157,9 +157,9 @@ def group_boards(boards: Iterable[Leaderboard]) -> list[list[Leaderboard]]:
         groups.setdefault((board.task, board.test_set, board.track, board.facet, board.comparison.n_items, systems),
                           []).append(board)
     merged: dict[tuple[object, ...], list[Leaderboard]] = {}
-    for (task, test_set, track, facet, n_items, systems), group in groups.items():
+    for (task, test_set, track, facet, n_items, members), group in groups.items():
         methods = tuple((board.metric, *_list_sentences(board)) for board in group)
-        whole = task, test_set, track, systems, methods
+        whole = task, test_set, track, members, methods
         key = whole if facet is None or whole in merged else (*whole, facet, n_items)
         merged.setdefault(key, []).extend(group)
     return list(merged.values())

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from registry.errors import InputError, combine_errors
@@ -37,6 +38,7 @@ from registry.significance.diagnostics.assumptions import is_categorical, misuse
 from registry.significance.diagnostics.evidence import SystemPairs, board_warnings
 from registry.significance.diagnostics.exchangeability import compute_effective_units
 from registry.significance.diagnostics.judges import find_favoured, find_rare_errors, get_judged_items
+from registry.significance.diagnostics.rare_outcomes import FEW_IN_CLASS, SOME_IN_CLASS
 from registry.significance.diagnostics.samples import warn_of_mixed_scales
 from registry.significance.effects import measure_design_effects
 from registry.significance.intervals import influences
@@ -44,6 +46,9 @@ from registry.significance.matrix import Matrix
 from registry.significance.multiple import estimate_draw_bytes, estimate_resampling_error
 from registry.store import catalog
 from registry.store.catalog import ComparisonRow, Member, TaskRow
+
+# Messages about classes with few items: smallest number of items, and number that is no longer few.
+_CLASS_SIZES = {"rare-class": (1, FEW_IN_CLASS), "rare-class-errors": (FEW_IN_CLASS, SOME_IN_CLASS)}
 
 
 @dataclass
@@ -124,7 +129,7 @@ def vet(connection: Connection, task_row: TaskRow, request: Request) -> VettedTa
             if n_bytes <= free_bytes:
                 vetted_board.loaded = board
                 free_bytes -= n_bytes
-            vetted.warnings += [BoardWarning(key.name, warning) for warning in (
+            vetted.warnings += [BoardWarning(key.name, _name_rare_classes(connection, board, warning)) for warning in (
                 *_warn_of_clustered_units(connection, board, request), *_check_board(board, request),
                 *_warn_of_extra_classes(connection, board))]
         except InputError as error:
@@ -238,11 +243,27 @@ def _warn_of_extra_classes(connection: Connection, board: Board) -> Iterator[Mes
         return
     sums = board.matrix.statistics.sum(axis=0)
     _, predicted, gold = np.moveaxis(sums.reshape(len(sums), -1, 3), -1, 0)
-    labels = np.array(sorted(load_labels(connection, board.key.gold.gold_revision_id).numbers))
+    labels = _load_classes(connection, board, metric)
     for member, is_extra in zip(board.members, (predicted > 0) & (gold == 0), strict=True):
         if is_extra.any():
             yield Message("extra-classes", {"system": _name_system(member), "classes": int(is_extra.sum()),
                                             "metric": metric.title, "labels": labels[is_extra].tolist()})
+
+
+def _name_rare_classes(connection: Connection, board: Board, message: Message) -> Message:
+    """Add the labels of rare classes to a message about them, and return other messages without change."""
+    metric = board.metric.original
+    if message.code not in _CLASS_SIZES or not isinstance(metric, ConfusionMetric):
+        return message
+    least, most = _CLASS_SIZES[message.code]
+    sizes = board.matrix.statistics[:, 0, 2::3].sum(axis=0) / board.matrix.multiple
+    labels = _load_classes(connection, board, metric)[(sizes >= least) & (sizes < most)]
+    return message.with_parameters(labels=labels.tolist())
+
+
+def _load_classes(connection: Connection, board: Board, metric: ConfusionMetric) -> NDArray[np.str_]:
+    """Return the labels of a metric's classes, in the order of the statistics."""
+    return np.array(metric.classes or sorted(load_labels(connection, board.key.gold.gold_revision_id).numbers))
 
 
 def _check_judged(board: Board, test: PairTest) -> Iterator[Message]:

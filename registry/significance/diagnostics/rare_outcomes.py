@@ -28,8 +28,8 @@ _OFTEN, _CLEARLY = 2.0, 3.0  # smallest ratio of the numbers of units, and dista
 # With these numbers of incorrect, or correct, units, t and permutation reject 7 % at 5 %, and bootstrap-t 6 %.
 RARELY, _FEW_OUTCOMES = 10, 5
 # With this number of items of a class, or effective clusters with it, tests reject less than 6.5 % at 5 %.
-_FEW_IN_CLASS = 20
-_SOME_IN_CLASS, _FEW_ERRORS = 40, 5  # this number if fewer than 5 items of a class are incorrect, or correct
+FEW_IN_CLASS = 20
+SOME_IN_CLASS, _FEW_ERRORS = 40, 5  # this number if fewer than 5 items of a class are incorrect, or correct
 _SAME = 1e-12
 
 
@@ -77,7 +77,7 @@ def _compare_predictions(pairs: SystemPairs) -> Iterator[tuple[Flags, Floats, Fl
         yield far_fewer, few, np.where(units[a] < units[b], of_one_kind[a], of_one_kind[b])
 
 
-def find_rare_classes(pairs: SystemPairs, few: int = _FEW_IN_CLASS) -> Iterator[PairWarning]:
+def find_rare_classes(pairs: SystemPairs, few: int = FEW_IN_CLASS) -> Iterator[PairWarning]:
     """Warn of pairs with scores that depend on a class with few items or few errors.
 
     Args:
@@ -96,7 +96,7 @@ def find_opposed_classes(pairs: SystemPairs) -> Iterator[PairWarning]:
     return (warning._replace(scores=_differences_elsewhere(pairs, rare)) for warning, rare in _find_rare_classes(pairs))
 
 
-def _find_rare_classes(pairs: SystemPairs, few: int = _FEW_IN_CLASS) -> Iterator[tuple[PairWarning, Flags]]:
+def _find_rare_classes(pairs: SystemPairs, few: int = FEW_IN_CLASS) -> Iterator[tuple[PairWarning, Flags]]:
     """Yield warnings about scores that depend on rare classes.
 
     Yields:
@@ -117,7 +117,7 @@ def _find_rare_classes(pairs: SystemPairs, few: int = _FEW_IN_CLASS) -> Iterator
         depend_already = depend_on_items | depend_on_absent
         depend_on_clusters = ~depend_already & _depend_on(pairs, sums, few_units)
         yield PairWarning(depend_on_clusters, Message("rare-class-clusters")), np.broadcast_to(few_units, shape)
-        some_items = ~few_items & ~is_absent & (sizes < _SOME_IN_CLASS * matrix.multiple)
+        some_items = ~few_items & ~is_absent & (sizes < SOME_IN_CLASS * matrix.multiple)
         of_one_kind = np.minimum(sums[:, 0::3], sums[:, 2::3] - sums[:, 0::3])
         have_few_errors = some_items & (of_one_kind < _FEW_ERRORS * matrix.multiple)
         classes_of_pairs, depend = have_few_errors[a] | have_few_errors[b], np.zeros(len(a), dtype=bool)

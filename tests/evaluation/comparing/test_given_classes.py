@@ -42,6 +42,19 @@ def test_systems_with_the_gold_s_classes_are_not_told_of(registry, stray):
     assert "the gold does not have" not in run(registry, stray, '"LabelF"').stderr
 
 
+def test_a_rare_class_is_named(registry, tmp_path):
+    """The gold has 19 items of c; y has more errors in each class, and most of these in a."""
+    sizes = {"a": 100, "b": 90, "c": 19}
+    gold = {f"{label}{place}": label for label, size in sizes.items() for place in range(size)}
+    wrong = {name: {f"{label}{place}" for label in sizes for place in range(n)} for n, name in ((3, "x"), (4, "y"))}
+    wrong["y"] |= {f"a{place}" for place in range(10, 40, 5)}
+    following = {"a": "b", "b": "c", "c": "a"}
+    systems = {name: {item: following[label] if item in items else label for item, label in gold.items()}
+               for name, items in wrong.items()}
+    printed = run(registry, LabelTask(tmp_path / "task", gold, systems), '"BalancedAccuracy"').stderr
+    assert "the score depends on a class with fewer than 20 items ('c'); add items of this class" in printed
+
+
 def test_it_is_a_remark_in_python():
     import registry as package
 
