@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated, Any
 from xml.etree import ElementTree as Xml
 
 import typer
 
 from registry.cli import completion
 from registry.cli.commands import TEST
-from registry.cli.console import print_tables, report, report_all, report_unchanged
+from registry.cli.console import choose_format, print_tables, report, report_all, report_unchanged, write
 from registry.cli.options import (
     Db,
     MetricAlias,
@@ -107,8 +109,28 @@ def gate(
     if junit is not None:
         junit.write_bytes(_render_junit(result))
         report(f"written: {junit}")
-    print_study_tables([study_table(result)], format_)
-    raise typer.Exit(EXIT_STATUSES[result.finding.tables["criteria"][0]["gate"]])
+    (summary,) = result.finding.tables["gate"]
+    if choose_format(format_) == "json":
+        _print_json(result, summary)
+    else:
+        print_study_tables([study_table(result)], format_)
+    if summary["verdict"] == "undecided" and not quiet:
+        systems = " ".join(f"--system {quote(name)}" for name in (study.base, study.candidate))
+        report(f"next: `registry items {tasks[0]} disagree {systems}` lists the items on which the systems differ")
+    raise typer.Exit(EXIT_STATUSES[summary["verdict"]])
+
+
+def _print_json(result: StudyResult, summary: Row) -> None:
+    """Print a gate as one JSON object: the verdict with its settings, the sentences and the criteria."""
+    from registry.identity import replace_undefined
+
+    study: Any = result.study
+    sentences = list(result.finding.reading)
+    content = {"task": result.task, "base": study.base, "candidate": study.candidate, **summary,
+               "sentences": sentences, "signature": result.signature,
+               "criteria": result.finding.tables["criteria"]}
+    write(json.dumps(replace_undefined(content), ensure_ascii=False, indent=2) + "\n")
+    report_all(sentences)
 
 
 def _parse_margins(texts: Sequence[str]) -> tuple[float | None, tuple[tuple[str, float], ...]]:

@@ -214,7 +214,7 @@ class GateResult(_FrameSource):
 
     def __init__(self, result: StudyResult) -> None:
         self.criteria: list[dict[str, Any]] = result.finding.tables["criteria"]
-        self.verdict: Literal["pass", "fail", "undecided"] = self.criteria[0]["gate"]
+        self.verdict: Literal["pass", "fail", "undecided"] = result.finding.tables["gate"][0]["verdict"]
         self.sentences = tuple(result.finding.reading)
         self._result = result
 

@@ -9,7 +9,15 @@ from typing import Any
 
 from registry.boards.leaderboard import make_board_title
 from registry.errors import UnknownNameError
-from registry.rendering.table import Column, Table, format_p_value, format_text, is_significant, make_number_format
+from registry.rendering.table import (
+    Column,
+    Table,
+    format_interval,
+    format_p_value,
+    format_text,
+    is_significant,
+    make_number_format,
+)
 from registry.rendering.table import format_text as plain
 from registry.studies.ranking import NBest
 from registry.studies.run import StudyResult
@@ -210,7 +218,9 @@ def _make_gate_table(result: StudyResult) -> Table:
 
     The p-value of a loss is displayed if a criterion fails, or if no criterion can pass.
     """
-    rows = result.finding.tables["criteria"]
+    (summary,) = result.finding.tables["gate"]
+    confidence = f"{100 * summary['confidence']:.4g} % CI"
+    rows = [row | {"interval": _format_gate_interval(row)} for row in result.finding.tables["criteria"]]
     can_pass = any(row["p_value"] is not None for row in rows)
     favours_lower = any(row["difference"] * (row["candidate"] - row["base"]) < 0 for row in rows
                         if row["difference"] is not None)
@@ -219,24 +229,35 @@ def _make_gate_table(result: StudyResult) -> Table:
                Column("against", "against", is_name=True), replace(_make_column("base", rows), optional=2),
                replace(_make_column("candidate", rows), optional=2),
                replace(_make_column("difference", rows), heading="better by" if favours_lower else "difference"),
-               replace(_make_column("margin", rows), optional=1), Column("test", "test", optional=3),
+               Column("interval", confidence, optional=1), replace(_make_column("margin", rows), optional=1),
+               Column("test", "test", optional=3),
                _make_column("p_value", rows), replace(_make_column("p_loss", rows), heading="p (worse)")]
     is_shown = {"against": len({row["against"] for row in rows}) > 1,
                 "p_loss": not can_pass or any(row["verdict"] == "fail" for row in rows)}
     names = f"{result.task}: {result.study.candidate} instead of {result.study.base}"  # type: ignore[attr-defined]
     return Table(rows, [column for column in columns if is_shown.get(column.key, True)
                         and any(row[column.key] is not None for row in rows)],
-                 names, tuple(result.finding.reading), tuple(rows[0]), result.signature)
+                 names, tuple(result.finding.reading), tuple(result.finding.tables["criteria"][0]), result.signature)
+
+
+def _format_gate_interval(row: Row) -> str | None:
+    ends = ["-∞" if row["ci_low"] is None else f"{row['ci_low']:.4g}",
+            "∞" if row["ci_high"] is None else f"{row['ci_high']:.4g}"]
+    return None if row["ci_low"] is row["ci_high"] is None else " to ".join(ends)
 
 
 def _make_facets_table(result: StudyResult) -> Table:
     """Return the differences in facets and in the rest of the items; people see no columns of details."""
     rows = result.finding.tables["facets"]
+    keys = tuple(rows[0])
+    rows = [row | {"ci": format_interval(row["in_facet_low"], row["in_facet_high"], 4),
+                   "simultaneous_ci": format_interval(row["low"], row["high"], 4)} for row in rows]
     columns = {column.key: column for column in (
         *_SYSTEMS, Column("value", rows[0]["attribute"], is_name=True), _right("units", "units"),
-        *(_right(key, key.replace("_", " "), _format_number)
-          for key in ("in_facet", "in_rest", "facet_minus_rest", "low", "high")),
-        _right("p_adjusted", "adjusted p", _format_p_value), Column("reason", "no interval, because", optional=1))}
+        _right("in_facet", "in facet", _format_number), _right("ci", "CI"),
+        _right("in_rest", "in rest", _format_number), _right("facet_minus_rest", "facet minus rest", _format_number),
+        _right("simultaneous_ci", "simultaneous CI"), _right("p_adjusted", "adjusted p", _format_p_value),
+        Column("reason", "no interval, because", optional=1))}
     if len({(row["system_a"], row["system_b"]) for row in rows}) == 1:
         del columns["system_a"], columns["system_b"]
     if not any(row["reason"] for row in rows):
@@ -244,7 +265,7 @@ def _make_facets_table(result: StudyResult) -> Table:
     place = {"task": result.task, "subject": result.subject}
     pair = "" if "system_a" in columns else f": how much better {rows[0]['system_a']} is than {rows[0]['system_b']}"
     return Table([place | row for row in rows], tuple(columns.values()), f"{result.subject}{pair}",
-                 tuple(result.finding.reading), (*place, *rows[0]), result.signature)
+                 tuple(result.finding.reading), (*place, *keys), result.signature)
 
 
 def _make_metrics_table(result: StudyResult) -> Table:

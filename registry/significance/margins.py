@@ -15,7 +15,7 @@ observed difference is oriented, so a positive one favours A.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -32,11 +32,12 @@ from registry.significance.units import has_binary_units, unit_scores
 
 MIN_UNITS, MIN_DISCORDANT = 50, 10  # the bootstrap-t decides nothing with fewer units
 _INFLATION = 8  # chosen by simulation: `python -m tests.validity.gate`
-_GRID = 400  # values of the nuisance parameter that are tried before the search
+_GRID, _SMALL_GRID = 400, 60  # values of the nuisance parameter that are tried before the search
 _TIED = 1e-9  # statistics that are closer are tied
 _CELLS = 2**22  # numbers of a block of resamples
 _POWER = 0.8  # of the number of units that would suffice
 _SAMPLES, _STEP, _MANY = 200, 1.15, 20_000  # simulated samples, growth of their size, and size without simulation
+_FIRST_STEP, _FARTHEST, _TOLERANCE = 0.1, 1e6, 1e-3  # of the search for an end of an interval, in standard errors
 _FAR = 1e-14  # probabilities of rows that may be left out, together
 
 
@@ -62,37 +63,114 @@ class MarginTest:
     n_discordant: int
 
 
+@dataclass(frozen=True)
+class MarginTests:
+    """The two one-sided tests of one difference, for any margin.
+
+    Attributes:
+        observed: The two systems.
+        method: `exact`, `bounded` or `bootstrap-t`.
+        p_inferior, p_non_inferior: Functions from a margin to the p-value, as in `MarginTest`.
+        largest: The largest difference that scores can have.
+        fast: The same two functions in a faster form for the search of an interval; None if they are fast.
+    """
+
+    observed: Observed
+    method: str
+    p_inferior: Callable[[float], float]
+    p_non_inferior: Callable[[float], float]
+    largest: float
+    fast: tuple[Callable[[float], float], Callable[[float], float]] | None = None
+
+    @classmethod
+    def choose(cls, observed: Observed, settings: Settings) -> MarginTests | None:
+        """Return the tests that suit the scores.
+
+        Returns:
+            The tests. None if the score cannot be computed from sums over units (items or clusters), or if the
+                bootstrap-t has too few units.
+        """
+        matrix, n = observed.matrix, observed.matrix.n_units
+        if observed.is_mean and has_binary_units(observed):
+            a, b = unit_scores(observed)
+            only_a, only_b = int(np.sum(a > b)), int(np.sum(b > a))
+            if matrix.lower_is_better:
+                only_a, only_b = only_b, only_a
+            return cls(observed, "exact", lambda margin: exact_p_value(only_a, only_b, n, margin),
+                       lambda margin: exact_p_value(only_b, only_a, n, -margin), 1.0,
+                       (lambda margin: exact_p_value(only_a, only_b, n, margin, _SMALL_GRID),
+                        lambda margin: exact_p_value(only_b, only_a, n, -margin, _SMALL_GRID)))
+        if observed.is_mean and all(map(math.isfinite, matrix.score_range)):
+            shares = scale_differences(matrix, observed.pair)
+            shares = shares[np.random.Generator(stream(0, ORDER)).permutation(n)]
+            width = matrix.score_range[1] - matrix.score_range[0]
+            return cls(observed, "bounded", lambda margin: betting_p_value(shares, margin / width),
+                       lambda margin: betting_p_value(-shares, -margin / width), width)
+        if (n < MIN_UNITS or observed.n_discordant < MIN_DISCORDANT or matrix.lone_units
+                or not isinstance(matrix, StatisticMatrix)):
+            return None
+        p_values = make_bootstrap_p_values(observed, settings)
+        return cls(observed, "bootstrap-t", lambda margin: p_values(margin)[0], lambda margin: p_values(margin)[1],
+                   math.inf)
+
+    def compare(self, margin: float) -> MarginTest:
+        """Test whether system A is worse than B by more than a margin."""
+        return MarginTest(self.observed.difference, margin, self.p_inferior(margin), self.p_non_inferior(margin),
+                          self.method, self.observed.matrix.n_units, self.observed.n_discordant)
+
+    def find_interval(self, level: float, test: MarginTest) -> tuple[float, float]:
+        """Return the confidence interval of the difference that belongs to the tests.
+
+        It has the differences that neither one-sided test rejects at a level, so its confidence is 1 - 2 level. It
+        agrees with the result of the tests at the margin of `test`. An end is infinite if no margin is rejected.
+        """
+        p_inferior, p_non_inferior = self.fast or (self.p_inferior, self.p_non_inferior)
+        low = -self._find_margin(p_inferior, level, 1)
+        high = -self._find_margin(p_non_inferior, level, -1)
+        # The search has a tolerance, so an end near the margin could be on the wrong side of it.
+        bound = -test.margin
+        low = max(low, math.nextafter(bound, math.inf)) if test.p_inferior <= level else min(low, bound)
+        high = min(high, math.nextafter(bound, -math.inf)) if test.p_non_inferior <= level else max(high, bound)
+        return low, high
+
+    def _find_margin(self, p_value: Callable[[float], float], level: float, sign: int) -> float:
+        """Return the margin whose p-value is the level; infinity if there is none.
+
+        The p-values fall in the direction of `sign`. The search begins at the end of a normal interval.
+        """
+        from scipy.optimize import brentq
+        from scipy.special import ndtri
+
+        def exceed(margin: float) -> float:
+            return math.log(max(p_value(margin), 1e-300) / level)
+
+        matrix = self.observed.matrix
+        error = compute_error(compute_gains(self.observed), matrix.unit_strata)
+        error = error if 0 < error < math.inf else 1 / matrix.n_units
+        start = -self.observed.difference - sign * error * float(ndtri(level))
+        near = max(-self.largest, min(self.largest, start))
+        direction = sign if exceed(near) > 0 else -sign
+        step = _FIRST_STEP * error
+        while True:
+            far = max(-self.largest, min(self.largest, near + direction * step))
+            if (exceed(far) > 0) != (direction == sign):
+                return float(brentq(exceed, near, far, xtol=_TOLERANCE * error))
+            if abs(far) >= self.largest or step > _FARTHEST * error:
+                return direction * self.largest
+            near, step = far, 2 * step
+
+
 def compare_with_margin(observed: Observed, margin: float, settings: Settings) -> MarginTest | None:
     """Test whether system A is worse than B by more than a margin.
 
     Returns:
-        The result. None if the score cannot be computed from sums over units (items or clusters), or if the bootstrap-t
-            has too few units.
+        The result; None if there is no suitable test (see `MarginTests.choose`).
     """
-    matrix, n = observed.matrix, observed.matrix.n_units
-    if observed.is_mean and has_binary_units(observed):
-        a, b = unit_scores(observed)
-        only_a, only_b = int(np.sum(a > b)), int(np.sum(b > a))
-        if matrix.lower_is_better:
-            only_a, only_b = only_b, only_a
-        p = exact_p_value(only_a, only_b, n, margin), exact_p_value(only_b, only_a, n, -margin)
-        method = "exact"
-    elif observed.is_mean and all(map(math.isfinite, matrix.score_range)):
-        shares = scale_differences(matrix, observed.pair)
-        shares = shares[np.random.Generator(stream(0, ORDER)).permutation(n)]
-        share = margin / (matrix.score_range[1] - matrix.score_range[0])
-        p = betting_p_value(shares, share), betting_p_value(-shares, -share)
-        method = "bounded"
-    elif (n < MIN_UNITS or observed.n_discordant < MIN_DISCORDANT or matrix.lone_units
-          or not isinstance(matrix, StatisticMatrix)):
-        return None
-    else:
-        p = bootstrap_p_values(observed, margin, settings)
-        method = "bootstrap-t"
-    return MarginTest(observed.difference, margin, *p, method, n, observed.n_discordant)
+    tests = MarginTests.choose(observed, settings)
+    return None if tests is None else tests.compare(margin)
 
 
-def exact_p_value(only_a: int, only_b: int, n: int, margin: float) -> float:
+def exact_p_value(only_a: int, only_b: int, n: int, margin: float, grid_size: int = _GRID) -> float:
     """Return the exact unconditional p-value for two paired proportions and a margin.
 
     The null hypothesis is that the proportion of A minus that of B is at most -margin. A sample is extreme if its Tango
@@ -104,6 +182,7 @@ def exact_p_value(only_a: int, only_b: int, n: int, margin: float) -> float:
         only_b: Number of units that only B gets right.
         n: Number of all units.
         margin: The margin, from -1 to 1.
+        grid_size: Number of values of the nuisance parameter that are tried before the search.
     """
     from scipy.optimize import minimize_scalar
 
@@ -114,11 +193,11 @@ def exact_p_value(only_a: int, only_b: int, n: int, margin: float) -> float:
     probability = partial(_compute_tail, thresholds, n, margin)
     # A alone is right with the probability q - margin, B alone with q; neither is negative, and their sum is at most 1.
     low, high = max(0.0, margin), (1 + margin) / 2
-    angles = np.linspace(0, math.pi / 2, _GRID)
+    angles = np.linspace(0, math.pi / 2, grid_size)
     grid = low + (high - low) * np.sin(angles) ** 2
     values = np.array([probability(q) for q in grid])
     largest = float(values.max())
-    peaks = [n for n in range(1, _GRID - 1) if values[n] >= max(values[n - 1], values[n + 1], 0.9 * largest)]
+    peaks = [n for n in range(1, grid_size - 1) if values[n] >= max(values[n - 1], values[n + 1], 0.9 * largest)]
     for peak in sorted(peaks, key=lambda n: -values[n])[:3]:
         found = minimize_scalar(lambda q: -probability(q), bounds=(grid[peak - 1], grid[peak + 1]), method="bounded",
                                 options={"xatol": 1e-9})
@@ -154,16 +233,20 @@ def _compute_tail(thresholds: Ints, n: int, margin: float, q: float) -> float:
         margin: The margin.
         q: Probability that only B gets a unit right. Only A gets it right with probability q - margin.
     """
-    from scipy.stats import binom
+    # scipy.special, because scipy.stats takes 15 times as long for its checks
+    from scipy.special import bdtrc, gammaln, xlog1py, xlogy
 
     p = max(0.0, q - margin)
-    first, last = (int(binom.ppf(level, n, q)) for level in (_FAR, 1 - _FAR))
-    only_b = np.arange(max(0, first), min(n, last) + 1)
-    rows = binom.pmf(only_b, n, q)
+    # Bernstein's inequality bounds the probability of numbers that are farther from the mean.
+    reach = -math.log(_FAR) / 3 + math.sqrt((math.log(_FAR) / 3) ** 2 - 2 * math.log(_FAR) * n * q * (1 - q))
+    only_b = np.arange(max(0, math.floor(n * q - reach)), min(n, math.ceil(n * q + reach)) + 1)
+    rows = np.exp(gammaln(n + 1) - gammaln(only_b + 1) - gammaln(n - only_b + 1) + xlogy(only_b, q)
+                  + xlog1py(n - only_b, -q))
     share = min(1.0, p / (1 - q)) if q < 1 else 0.0
-    k = thresholds[only_b]
-    trials = n - only_b
-    tails = np.where(k <= 0, 1.0, np.where(k > trials, 0.0, binom.sf(k - 1, trials, share)))
+    k, trials = thresholds[only_b], n - only_b
+    can_reach = (k > 0) & (k <= trials)
+    tails = np.where(k <= 0, 1.0, 0.0)
+    tails[can_reach] = bdtrc(k[can_reach] - 1, trials[can_reach], share)
     return float(rows @ tails)
 
 
@@ -182,8 +265,8 @@ def betting_p_value(shares: Floats, margin: float) -> float:
     return math.exp(log_betting_p(np.clip((shares + margin) / (1 + abs(margin)), -1, 1), "greater"))
 
 
-def bootstrap_p_values(observed: Observed, margin: float, settings: Settings) -> tuple[float, float]:
-    """Return the two one-sided p-values of a margin, by the bootstrap-t.
+def make_bootstrap_p_values(observed: Observed, settings: Settings) -> Callable[[float], tuple[float, float]]:
+    """Return a function from a margin to its two one-sided p-values, by the bootstrap-t.
 
     For a resampled difference d* and the observed one d, the statistic of a resample is (d* - d) / error*. The p-values
     are the shares of resamples in which it is at least, and at most, (d + margin) / error. Two corrections make them
@@ -198,13 +281,14 @@ def bootstrap_p_values(observed: Observed, margin: float, settings: Settings) ->
     none has one is exp(-(d + margin) / r), and the p-value is at least as large.
 
     Returns:
-        p-values of the hypotheses that system A is worse by at least the margin, and by at most the margin.
+        The function. Its p-values are those of the hypotheses that system A is worse by at least the margin, and by at
+            most the margin.
     """
     matrix, gains = additive(observed.matrix), compute_gains(observed)
     error = compute_error(gains, matrix.strata)
     largest_loss = find_largest_loss(observed)
     if error <= ROUNDING * largest_loss:  # a constant difference has no statistic
-        return 1.0, 1.0
+        return lambda _: (1.0, 1.0)
     # Sums over a resample: statistics of A and B, then in each stratum the gains and their squares for the error.
     groups = [members for _, members in group_by_stratum(matrix.strata, len(gains))]
     gains_by_stratum = np.zeros((len(gains), len(groups)))
@@ -220,13 +304,18 @@ def bootstrap_p_values(observed: Observed, margin: float, settings: Settings) ->
         with np.errstate(divide="ignore", invalid="ignore"):
             statistics.append((difference - observed.difference) / errors)
     values = np.concatenate(statistics)
-    distance = observed.difference + margin
-    t, n_unseen = distance / error, distance / largest_loss
     n_effective = float(np.sum(gains**2) ** 2 / np.sum(gains**4))
     inflation = (1 + _INFLATION / n_effective) / (len(values) + 1)
-    above, below = (int(np.count_nonzero(~is_less)) + 1 for is_less in (values < t, values > t))  # nan counts for both
-    return (min(1.0, max(above * inflation, math.exp(min(0.0, -n_unseen)))),
-            min(1.0, max(below * inflation, math.exp(min(0.0, n_unseen)))))
+
+    def compute_p_values(margin: float) -> tuple[float, float]:
+        distance = observed.difference + margin
+        t, n_unseen = distance / error, distance / largest_loss
+        above, below = (int(np.count_nonzero(~is_less)) + 1  # nan counts for both
+                        for is_less in (values < t, values > t))
+        return (min(1.0, max(above * inflation, math.exp(min(0.0, -n_unseen)))),
+                min(1.0, max(below * inflation, math.exp(min(0.0, n_unseen)))))
+
+    return compute_p_values
 
 
 def find_score_range(matrix: Matrix) -> tuple[float, float]:

@@ -22,8 +22,11 @@ from registry.evaluation.comparing.board_keys import BoardKey
 from registry.evaluation.comparing.board_statistics import load_values
 from registry.evaluation.comparing.settings import Request
 from registry.identity import replace_undefined
+from registry.parallel.execution import Execution
 from registry.significance.diagnostics.assumptions import one_sided_misuses
 from registry.significance.facets import FacetContrasts, compare_facets
+from registry.significance.intervals import ClosedForm, Ends, refusal
+from registry.significance.matrix import Matrix
 from registry.store.catalog import TaskRow
 from registry.studies.study import (
     BoardStudy,
@@ -47,12 +50,13 @@ class Facets(BoardStudy):
     """Differences of systems in each facet, compared with the rest of the items.
 
     A facet is the items with one value of an attribute, such as a genre. For each pair of systems and each facet, the
-    table `facets` has the difference in the facet, the difference in all other items, and the first minus the second,
-    with a confidence interval and an adjusted p-value. Differences are positive if system A is better; A is the system
-    that `--system` names first or, without this option, the better one on the board. The intervals of all facets and
-    pairs hold simultaneously. Both the facet and the rest need an effective sample size of 50, and 10 units in which
-    the systems differ. The table `pairs` says whether the better system on the board is better in every facet: it is if
-    the one-sided test of each single facet, by the test of the task, is significant at alpha.
+    table `facets` has the difference in the facet with its confidence interval, the difference in all other items, and
+    the first minus the second, with a simultaneous confidence interval and an adjusted p-value. Differences are
+    positive if system A is better; A is the system that `--system` names first or, without this option, the better one
+    on the board. Simultaneous intervals hold for all facets and pairs together. Both the facet and the rest need an
+    effective sample size of 50, and 10 units in which the systems differ. The table `pairs` says whether the better
+    system on the board is better in every facet: it is if the one-sided test of each single facet, by the test of the
+    task, is significant at alpha.
     """
 
     name: ClassVar[str] = "facets"
@@ -132,8 +136,9 @@ class Facets(BoardStudy):
         contrasts = compare_facets(replace(matrix, strata=None), members, pairs,
                                    replace(case.settings, confidence=1 - alpha))
         names = name_systems(case.board.members)
+        intervals = [_compute_intervals(part, pairs, 1 - alpha, case.settings.execution) for part in matrices]
         rows = [row for n, pair in enumerate(pairs)
-                for row in _make_rows(contrasts, p_better, values, names, case.subject.attribute, n, pair)]
+                for row in _make_rows(contrasts, intervals, p_better, values, names, case.subject.attribute, n, pair)]
         shown = [_swap_systems(row, p_better[place % len(values)][len(pairs) + swapped.index(pair)])
                  if (pair := pairs[place // len(values)]) in swapped else row for place, row in enumerate(rows)]
         total = matrix.difference(*(case.board.scores[list(side)] for side in zip(*pairs, strict=True)))
@@ -203,13 +208,25 @@ class FacetSubject(BoardSubject):
         return FacetCase(case.boards, self, case.parts, load_values(connection, case.board, self.attribute))
 
 
-def _make_rows(contrasts: FacetContrasts, p_better: Sequence[Sequence[float | None]], values: Sequence[str],
-               names: Sequence[str], attribute: str, n: int, pair: tuple[int, int]) -> Iterator[Row]:
+def _compute_intervals(matrix: Matrix, pairs: Sequence[tuple[int, int]], confidence: float,
+                       execution: Execution) -> Ends:
+    """Return the confidence interval of the difference of each pair within one facet, as on its leaderboard."""
+    if refusal(matrix) is not None:
+        return Ends(*np.full((2, len(pairs)), np.nan))
+    a, b = np.array(pairs, dtype=np.int64).T
+    return ClosedForm(matrix, confidence, execution=execution).differences(a, b)
+
+
+def _make_rows(contrasts: FacetContrasts, intervals: Sequence[Ends], p_better: Sequence[Sequence[float | None]],
+               values: Sequence[str], names: Sequence[str], attribute: str, n: int,
+               pair: tuple[int, int]) -> Iterator[Row]:
     for facet, value in enumerate(values):
         inside, outside = float(contrasts.inside[facet, n]), float(contrasts.outside[facet, n])
         yield {"system_a": names[pair[0]], "system_b": names[pair[1]], "attribute": attribute, "value": value,
                "units": int(contrasts.units[facet]), "effective_sample_size": float(contrasts.effective[facet]),
-               "in_facet": inside, "in_rest": outside, "facet_minus_rest": inside - outside,
+               "in_facet": inside, "in_facet_low": float(intervals[facet].low[n]),
+               "in_facet_high": float(intervals[facet].high[n]), "in_rest": outside,
+               "facet_minus_rest": inside - outside,
                "low": float(contrasts.low[facet, n]), "high": float(contrasts.high[facet, n]),
                "p_adjusted": float(contrasts.p_values[facet, n]), "p_better": p_better[facet][n],
                "reason": contrasts.reasons[facet][n]}
@@ -223,6 +240,7 @@ def _swap_systems(row: Row, p_better: float | None) -> Row:
         p_better: P-value of the test that the new system A is better in the facet.
     """
     return row | {"system_a": row["system_b"], "system_b": row["system_a"], "in_facet": -row["in_facet"],
+                  "in_facet_low": -row["in_facet_high"], "in_facet_high": -row["in_facet_low"],
                   "in_rest": -row["in_rest"], "facet_minus_rest": -row["facet_minus_rest"], "low": -row["high"],
                   "high": -row["low"], "p_better": p_better}
 

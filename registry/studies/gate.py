@@ -22,7 +22,7 @@ from registry.evaluation.comparing.settings import Request, build_request
 from registry.significance.base import Observed
 from registry.significance.margins import (
     MarginTest,
-    compare_with_margin,
+    MarginTests,
     compute_error,
     compute_gains,
     count_needed_units,
@@ -176,7 +176,7 @@ class Gate(BoardStudy):
             for look, digest in enumerate(case.digests, 1)]
         level, last = looks[-1]["level"], compute_level(total, self.looks, self.looks)
         self._check_margins(case.boards)
-        criteria = [self._test_criterion(boards, case) for boards in self._group_boards(case.boards)]
+        criteria = [self._test_criterion(boards, case, level) for boards in self._group_boards(case.boards)]
         losses = [1.0 if test is None else test.p_non_inferior for _, _, test in criteria]
         adjusted = adjust(np.array(losses), "holm").tolist()
         rows = []
@@ -189,8 +189,10 @@ class Gate(BoardStudy):
                                "needed_units": needed})
         verdicts = [row["verdict"] for row in rows]
         verdict = "fail" if "fail" in verdicts else "pass" if all(v == "pass" for v in verdicts) else "undecided"
-        rows = [row | {"gate": verdict, "alpha": level, "look": self.look, "looks": self.looks} for row in rows]
-        return Finding({"criteria": rows, "looks": looks}, self._describe(verdict, rows, total))
+        summary: Row = {"verdict": verdict, "alpha": level, "confidence": 1 - 2 * level, "look": self.look,
+                        "looks": self.looks}
+        return Finding({"criteria": rows, "gate": [summary], "looks": looks},
+                       self._describe(verdict, rows, level, total))
 
     def _check_margins(self, boards: Sequence[Board]) -> None:
         """Check that every metric has a margin, which is smaller than the range of its scores.
@@ -239,8 +241,11 @@ class Gate(BoardStudy):
     def _name_opponent(self, board: Board) -> str:
         return next(name for name in self.opponents if is_named(board.members[1], name))
 
-    def _test_criterion(self, boards: Sequence[Board], case: GateCase) -> tuple[Row, Observed, MarginTest | None]:
+    def _test_criterion(self, boards: Sequence[Board], case: GateCase,
+                        level: float) -> tuple[Row, Observed, MarginTest | None]:
         """Test one criterion of the gate.
+
+        The confidence of the interval is 1 - 2 level, because both tests are one-sided.
 
         Returns:
             The row of the criterion without its verdict, the data, and the test if there are enough units.
@@ -251,25 +256,37 @@ class Gate(BoardStudy):
         matrix = stack_strata(boards, [[0, 1]] * len(boards)) if self.average else board.matrix.by_unit
         observed = Observed.compare(matrix, [(0, 1)])[0]
         margin = self.get_margin(board.key.metric.alias)
-        test = None if math.isnan(observed.difference) else compare_with_margin(
-            observed, margin or 0.0, case.settings)
+        tests = None if math.isnan(observed.difference) else MarginTests.choose(observed, case.settings)
+        test = None if tests is None else tests.compare(margin or 0.0)
+        low, high = (None, None) if tests is None or test is None else (
+            end if math.isfinite(end) else None for end in tests.find_interval(level, test))
         scores = matrix.observed.tolist()
         return {"metric": board.key.metric.alias, "test_set": "average" if self.average else board.key.test_set.name,
                 "track": board.key.track, "against": self._name_opponent(board),
                 "base": scores[1], "candidate": scores[0], "difference": observed.difference,
+                "ci_low": low, "ci_high": high,
                 "standard_error": compute_error(compute_gains(observed), matrix.unit_strata), "margin": margin,
                 "units": matrix.n_units, "test": "none: too few units" if test is None else test.method,
                 "base_submission": board.members[1].submission,
                 "candidate_submission": board.members[0].submission}, observed, test
 
-    def _describe(self, verdict: str, rows: list[Row], total: float) -> list[str]:
-        level = f"{100 * rows[0]['alpha']:.3g} %"
+    def _describe(self, verdict: str, rows: list[Row], alpha: float, total: float) -> list[str]:
+        """Return the verdict in sentences.
+
+        Args:
+            verdict: `pass`, `fail` or `undecided`.
+            rows: The criteria.
+            alpha: Level of this look.
+            total: Level of all looks together.
+        """
+        level = f"{100 * alpha:.3g} %"
         chosen = [row for row in rows if row["verdict"] == verdict]
         margins = {row["metric"]: f"{row['margin']:g}" for row in chosen if row["margin"] is not None}
         if len(set(margins.values())) > 1:
             margins = {metric: f"{margin} ({metric})" for metric, margin in margins.items()}
         accepted = f" by more than {listed(list(dict.fromkeys(margins.values())), 4)}" if margins else ""
-        names = listed([f"{row['metric']} on {'average' if self.average else row['test_set']}" for row in chosen], 4)
+        names = listed([f"the average of {row['metric']}" if self.average else f"{row['metric']} on {row['test_set']}"
+                        for row in chosen], 4)
         opponents = " and ".join(name for name in self.opponents if any(row["against"] == name for row in chosen))
         each = f"{names}, at {level}" if len(rows) == 1 else f"all {len(rows)} criteria, each at {level}"
         if verdict == "fail":
@@ -279,19 +296,44 @@ class Gate(BoardStudy):
             gain = "is better than" if self.superior else f"is not worse{accepted} than"
             sentences = [f"pass: {self.candidate} {gain} {opponents}, by {each}."]
         else:
-            sentences = [f"undecided: by {names}, the data show neither that {self.candidate} is good enough nor that "
-                         f"it is worse than {opponents}{accepted}."]
+            side = "better" if self.superior else "worse"
+            sentences = [f"undecided: the data do not show whether {self.candidate} is {side} than "
+                         f"{opponents}{accepted}, by {names}."]
             if not self.has_margin and not self.superior:
                 sentences.append("Without a margin or a required gain, the gate cannot pass; declare one of them.")
+            sentences += self._describe_undecided(chosen, alpha)
         if self.look is not None:
             sentences.append(f"Look {self.look} of {self.looks} has the level {level}; the levels of all looks add up "
                              f"to {100 * total:.3g} %.")
             if verdict == "undecided" and self.look < self.looks:
                 sentences.append(f"For look {self.look + 1}, score the items that `--look {self.look + 1} --items` "
                                  "prints.")
-        if verdict == "undecided" and any(row["needed_units"] is not None for row in rows):
-            sentences.append(self._describe_needed_units(rows))
+        may_pass = [row for row in rows if not self._is_loss(row)]
+        if verdict == "undecided" and any(row["needed_units"] is not None for row in may_pass):
+            sentences.append(self._describe_needed_units(may_pass))
+        if verdict == "undecided" and self.has_margin and self.look in (None, self.looks):
+            change = "a larger margin" if self.average or len({row["test_set"] for row in rows}) == 1 else (
+                "a larger margin, or the average over the test sets as the only criterion,")
+            sentences.append(f"For the next candidate, {change} makes a decision more likely; choose it before you see "
+                             "results.")
         return sentences
+
+    def _is_loss(self, row: Row) -> bool:
+        """Return True if the observed loss is larger than the margin, so that more units rather lead to a failure."""
+        return row["difference"] is not None and bool(row["difference"] < -(row["margin"] or 0.0))
+
+    def _describe_undecided(self, rows: list[Row], alpha: float) -> Iterator[str]:
+        """Yield sentences about the observed differences of undecided criteria."""
+        if len(rows) == 1 and None not in ((row := rows[0])["ci_low"], row["ci_high"]):
+            bound = -(row["margin"] or 0.0) + 0.0
+            if row["ci_low"] <= bound <= row["ci_high"]:
+                yield (f"The difference is {row['difference']:.3g}, and its {100 * (1 - 2 * alpha):.4g} % CI, "
+                       f"{row['ci_low']:.3g} to {row['ci_high']:.3g}, contains {bound:g}.")
+        if (self.has_margin or self.superior) and (losses := [row for row in rows if self._is_loss(row)]):
+            names = listed([f"{-row['difference']:.3g} by {row['metric']} on {row['test_set']}" for row in losses], 3)
+            limit = "the margin" if self.has_margin else "0"
+            yield (f"The observed loss is larger than {limit} ({names}): if it is the true loss, more items lead to "
+                   "fail, not to pass.")
 
     def _describe_needed_units(self, rows: list[Row]) -> str:
         supposed = f"the true difference is {self.expected:g}" if self.expected else "both systems are equally good"

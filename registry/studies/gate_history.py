@@ -33,7 +33,7 @@ class Entry:
     @property
     def verdict(self) -> str:
         """The verdict over all criteria."""
-        return str(self.finding.tables["criteria"][0]["gate"])
+        return str(self.finding.tables["gate"][0]["verdict"])
 
     @property
     def alpha(self) -> float:

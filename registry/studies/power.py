@@ -180,9 +180,10 @@ class Power(BoardStudy):
         return needed
 
     def _find_needed(self, design: Design, difference: float) -> int | None:
-        if difference > design.largest:
-            raise InputError(f"the difference is {difference:g}, but two scores of these systems can differ by at most "
-                             f"{design.largest:g}; give a smaller --difference")
+        if difference >= design.largest:
+            points = f"; on a scale of 100, {difference:g} is {difference / 100:g}" if design.largest == 1 else ""
+            raise InputError(f"--difference {difference:g}: two scores of these systems can differ by at most "
+                             f"{design.largest:g}{points}; give a smaller --difference")
         return design.find_units(difference, self.power)
 
     def make_curve(self, test: _PlannedTest) -> list[Row]:
@@ -234,12 +235,11 @@ class Power(BoardStudy):
                      f"{100 * median['power']:.0f} %.")
             errors = "No result can be significant on so few units."
             if median["power"]:
-                errors = (f"If it is significant, it is overestimated by a factor of {median['type_m']:.2f} on average "
-                          f"(type M), and a share of {median['type_s']:.2g} of significant results favours the worse "
-                          "system (type S).")
+                errors = (f"Significant results overstate it by a factor of {median['type_m']:.2f} on average (type M "
+                          f"error), and {100 * median['type_s']:.2g} % of them favour the worse system (type S error).")
             sentences = [needed, *sentences, f"{power} {errors}"] if is_planned else [f"{needed} {errors}"]
-        sentences.append("This applies to new test sets whose units have the same variance. It adds nothing to the "
-                         "p-value of an observed difference.")
+        sentences.append("Use this to plan a new test set whose items vary as much. It does not change the p-value of "
+                         "a difference that is already observed.")
         return sentences
 
     def _describe_needed(self, first: Sequence[Row], median: Row, noun: str, level: str, unit: str) -> str:

@@ -26,9 +26,9 @@ def gated(task, scored):
     scored(task)
 
 
-def run(registry, *arguments, exit_code):
-    done = registry("gate", "base", *arguments, "--format", "json", exit_code=exit_code)
-    (row,) = done.json
+def run(registry, *arguments, exit_code, base="base"):
+    done = registry("gate", base, *arguments, "--format", "json", exit_code=exit_code)
+    (row,) = done.json["criteria"]
     return row
 
 
@@ -51,6 +51,30 @@ def test_verdicts_have_exit_statuses(candidate, options, verdict, exit_code, gat
 def test_p_values_are_exact_for_right_and_wrong(gated, registry):
     row = run(registry, "same", "--margin", "0.03", exit_code=None)
     assert (row["test"], row["p_value"]) == ("exact", pytest.approx(exact_p_value(2, 2, 200, 0.03)))
+
+
+def test_the_interval_has_the_differences_that_no_test_rejects(gated, registry):
+    row = run(registry, "same", "--margin", "0.03", exit_code=None)
+    assert exact_p_value(2, 2, 200, -row["ci_low"]) == pytest.approx(0.05, rel=0.01)
+    assert row["ci_high"] == pytest.approx(-row["ci_low"])
+    bad = run(registry, "bad", "--margin", "0.02", exit_code=4)
+    assert bad["ci_low"] < bad["difference"] < bad["ci_high"] < -0.02
+    assert run(registry, "good", "--superior", exit_code=0)["ci_low"] > 0
+
+
+def test_the_next_step_depends_on_the_observed_difference(two_sets, registry):
+    """On dev b is worse by 0.1, more than the margin of 0.09; a margin of 0.12 is larger than this loss."""
+    options = ("--test-set", "dev", "--format", "json")
+    loss = registry("gate", "a", "b", "--margin", "0.09", *options, exit_code=6)
+    sentences = " ".join(loss.json["sentences"])
+    assert "The observed loss is larger than the margin (0.1 by acc on dev): if it is the true loss" in sentences
+    assert "If both systems are equally good" not in sentences
+    assert "`registry items small disagree --system a --system b` lists the items" in loss.stderr
+    row, = loss.json["criteria"]
+    assert f"is -0.1, and its 90 % CI, {row['ci_low']:.3g} to {row['ci_high']:.3g}, contains -0.09" in sentences
+    undecided = registry("gate", "a", "b", "--margin", "0.12", *options, exit_code=6).json
+    assert "observed loss" not in " ".join(undecided["sentences"])
+    assert "If both systems are equally good" in " ".join(undecided["sentences"])
 
 
 def test_attempts_divide_alpha(gated, registry):
@@ -112,7 +136,7 @@ def test_a_test_set_that_the_candidate_lacks_is_no_pass(task, registry):
 def test_a_reference_stops_a_slow_decline(gated, registry):
     """`same` is as good as `base`, but worse than `good`, the release of long ago."""
     rows = registry("gate", "base", "same", "--margin", "0.05", "--reference", "good", "--format", "json",
-                    exit_code=4).json
+                    exit_code=4).json["criteria"]
     alone = run(registry, "same", "--margin", "0.05", exit_code=0)
     assert [(row["against"], row["verdict"]) for row in rows] == [("base", "pass"), ("good", "fail")]
     assert [row["difference"] for row in rows] == pytest.approx([0, (len(WRONG["good"]) - len(WRONG["same"])) / 200])
@@ -156,16 +180,18 @@ def test_a_candidate_is_scored_on_the_items_of_each_look(gated, registry):
     assert sorted(every) == ITEMS
     assert sorted(first) != ITEMS[:100], "the order is random"
     submit(registry, first, 1, "--missing", "own")
-    early = look(registry, "late", 1, exit_code=6).json[0]
+    first_look = look(registry, "late", 1, exit_code=6).json
+    early = first_look["criteria"][0]
     same, base = (sum(item in wrong for item in first) for wrong in (WRONG["same"], WRONG["base"]))
-    assert (early["units"], early["look"], early["looks"]) == (100, 1, 2)
+    assert (early["units"], first_look["look"], first_look["looks"]) == (100, 1, 2)
     assert early["difference"] == pytest.approx((base - same) / 100)
     refused = look(registry, "late", 2, exit_code=3).stderr
     assert "late/late@1 has no score on 100 of the 200 items of look 2" in refused
     submit(registry, every, 2)
-    last = look(registry, "late", 2).json[0]
+    last_look = look(registry, "late", 2).json
+    last = last_look["criteria"][0]
     assert (last["units"], last["p_value"]) == (200, pytest.approx(exact_p_value(2, 2, 200, 0.02)))
-    assert early["alpha"] + last["alpha"] == pytest.approx(0.05)
+    assert first_look["alpha"] + last_look["alpha"] == pytest.approx(0.05)
     registry("verify")
 
 
@@ -208,7 +234,7 @@ def test_looks_take_clusters_as_a_whole(task, scored, registry):
     documents = {task.documents[item] for item in items}
     assert len(documents) == 10
     assert sorted(items) == [item for item in ITEMS if task.documents[item] in documents]
-    assert look(registry, "same", 1).json[0]["units"] == 10
+    assert look(registry, "same", 1).json["criteria"][0]["units"] == 10
 
 
 def test_the_number_of_candidates_is_compared_with_the_attempts(gated, registry):
@@ -246,9 +272,9 @@ def two_sets(task, scored):
 
 
 def test_the_average_over_test_sets_is_one_criterion(two_sets, registry):
-    both = registry("gate", "a", "b", "--margin", "0.02", "--format", "json", exit_code=4).json
+    both = registry("gate", "a", "b", "--margin", "0.02", "--format", "json", exit_code=4).json["criteria"]
     assert [row["verdict"] for row in both] == ["pass", "fail"]
-    (row,) = registry("gate", "a", "b", "--margin", "0.02", "--average", "--format", "json", exit_code=0).json
+    row = run(registry, "b", "--margin", "0.02", "--average", base="a", exit_code=0)
     assert (row["test_set"], row["test"], row["units"]) == ("average", "bootstrap-t", 400)
     assert row["difference"] == pytest.approx((30 - 20) / 200 / 2)
     variances = [share * (1 - share) / 199 for share in (30 / 200, 20 / 200)]
@@ -288,14 +314,15 @@ def test_margins_fit_the_scores_of_their_metrics(margins, message, scores, regis
 
 
 def test_each_metric_has_its_margin(scores, registry):
-    rows = registry("gate", "old", "new", "--margin", "correct=0.5", "--margin", "cost=0.0005", "--format", "json").json
+    rows = registry("gate", "old", "new", "--margin", "correct=0.5", "--margin", "cost=0.0005", "--format",
+                    "json").json["criteria"]
     assert [(row["metric"], row["margin"], row["verdict"]) for row in rows] == [
         ("correct", 0.5, "pass"), ("correct", 0.5, "pass"), ("cost", 0.0005, "pass"), ("cost", 0.0005, "pass")]
     text = registry("gate", "old", "new", "--margin", "correct=0.5", "--margin", "cost=0.0005", "--format", "table")
     assert "by more than 0.5 (correct), 0.0005 (cost)" in text.stdout
     assert "|correct+cost|" in text.stdout
     assert "|n:200|" in text.stdout
-    alone = registry("gate", "old", "new", "-m", "correct", "--margin", "0.5", "--format", "json").json
+    alone = registry("gate", "old", "new", "-m", "correct", "--margin", "0.5", "--format", "json").json["criteria"]
     assert alone[0]["p_value"] == rows[0]["p_value"]
     registry("verify")
 
@@ -308,11 +335,13 @@ def test_the_difference_is_named_if_lower_scores_are_better(scores, registry):
 
 
 def test_sentences_are_on_stderr_if_the_format_has_only_rows(gated, registry):
-    sentence = "undecided: by acc on test, the data show neither that same is good enough"
-    for format_ in ((), ("--format", "json")):
-        done = registry("gate", "base", "same", "--superior", *format_, exit_code=6)
-        assert sentence in done.stderr
-        assert sentence not in done.stdout
+    sentence = "undecided: the data do not show whether same is better than base, by acc on test."
+    done = registry("gate", "base", "same", "--superior", exit_code=6)
+    assert sentence in done.stderr
+    assert sentence not in done.stdout
+    done = registry("gate", "base", "same", "--superior", "--format", "json", exit_code=6)
+    assert sentence in done.stderr
+    assert (done.json["verdict"], done.json["sentences"][0]) == ("undecided", sentence)
     done = registry("gate", "base", "same", "--superior", "--format", "md", exit_code=6)
     assert sentence in done.stdout
     assert sentence not in done.stderr
@@ -340,9 +369,9 @@ def test_junit_has_the_numbers_of_each_case(gated, registry):
 def test_the_verdict_is_in_the_only_part_of_a_narrow_table():
     row = {"metric": "exact_match", "test_set": "gsm8k.flexible-extract", "track": None, "against": "production-v1",
            "base": 0.8925, "candidate": 0.8725, "difference": -0.02, "margin": 0.02, "test": "bootstrap-t",
-           "p_value": 0.5926, "p_loss": 0.01, "verdict": "fail"}
+           "p_value": 0.5926, "p_loss": 0.01, "verdict": "fail", "ci_low": -0.0312, "ci_high": -0.0125}
     result = StudyResult(Gate(base="a", candidate="b", reference="c", margin=0.02), "evals", "evals", Finding(
-        {"criteria": [row, row | {"against": "c"}]}), "", is_new=True)
+        {"criteria": [row, row | {"against": "c"}], "gate": [{"confidence": 0.9}]}), "", is_new=True)
     lines = [line for line in render([study_table(result)], "table", width=80).splitlines() if "p (worse)" in line]
     assert len(lines) == 1
     assert lines[0].split()[:4] == ["metric", "test", "set", "verdict"]

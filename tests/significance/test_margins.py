@@ -11,6 +11,7 @@ from registry.significance.base import Observed
 from registry.significance.distributions import tango_statistic
 from registry.significance.margins import (
     MIN_UNITS,
+    MarginTests,
     betting_p_value,
     compare_with_margin,
     compute_error,
@@ -83,6 +84,32 @@ def test_the_kind_of_scores_chooses_the_test():
     assert compare(matrix_of(constant), 0.1).p_non_inferior == 1, "a constant difference has no standard error"
     correlated = PairMatrix(np.stack([grades, grades[:, ::-1]], axis=-1), coefficient=COEFFICIENTS["pearson"])
     assert compare(correlated, 0.1) is None, "a correlation is not a function of sums over units"
+
+
+@pytest.mark.parametrize("kind", ["exact", "bounded", "bootstrap-t"])
+@pytest.mark.parametrize("level", [0.05, 0.01])
+def test_ends_of_intervals_have_the_level_as_p_value(kind, level):
+    rng = np.random.default_rng(3)
+    values = (rng.random((120, 2)) < (0.6, 0.7)).astype(float) if kind == "exact" else rng.beta(2, 2, (120, 2))
+    matrix = matrix_of(values, **({} if kind == "bootstrap-t" else {"score_range": (0, 1)}))
+    tests = MarginTests.choose(Observed.compare(matrix, [(0, 1)])[0], Settings(resamples=9999, seed=1))
+    assert tests.method == kind
+    low, high = tests.find_interval(level, tests.compare(0.03))
+    assert low < tests.observed.difference < high
+    assert tests.p_inferior(-low) == pytest.approx(level, rel=0.05)
+    assert tests.p_non_inferior(-high) == pytest.approx(level, rel=0.05)
+    for margin in (-low, -high, -low + 0.01, -high - 0.01):
+        test = tests.compare(margin)
+        inside = tests.find_interval(level, test)
+        assert (inside[0] > -margin) == (test.p_inferior <= level), "the interval agrees with the tests at any margin"
+        assert (inside[1] < -margin) == (test.p_non_inferior <= level)
+
+
+def test_a_constant_difference_has_no_interval():
+    grades = np.random.default_rng(1).integers(0, 5, (200, 1)).astype(float)
+    matrix = matrix_of(np.hstack([grades, grades + 1]))
+    tests = MarginTests.choose(Observed.compare(matrix, [(0, 1)])[0], Settings(resamples=999, seed=1))
+    assert tests.find_interval(0.05, tests.compare(0.1)) == (-math.inf, math.inf)
 
 
 def test_directions_are_those_of_the_metric():

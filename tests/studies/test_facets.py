@@ -50,6 +50,9 @@ def test_differences_are_those_of_the_items(board, registry):
         wins, losses = int((gains[inside] > 0).sum()), int((gains[inside] < 0).sum())
         exact = stats.binomtest(wins, wins + losses, alternative="greater").pvalue
         assert row["p_better"] == pytest.approx(exact, rel=1e-9)
+        a, b = ((number + 1) / (inside.sum() + 2) for number in (wins, losses))  # Bonett and Price 2012, equation 4
+        reach = stats.norm.ppf(0.975) * np.sqrt((a + b - (a - b) ** 2) / (inside.sum() + 2))
+        assert (row["in_facet_low"], row["in_facet_high"]) == pytest.approx((a - b - reach, a - b + reach), abs=1e-6)
     shown = {(row["system_a"], row["system_b"]) for row in rows if row["value"] == "news" and row["p_adjusted"] <= 0.05}
     assert shown == {("birch", "aspen"), ("birch", "cedar")}
 
@@ -64,6 +67,7 @@ def test_systems_have_the_order_of_the_options(board, registry):
         gains = (SCORES[:, 1] - SCORES[:, 0])[np.array(DOMAINS) == row["value"]]
         assert row["in_facet"] == pytest.approx(gains.mean()) == -other["in_facet"]
         assert (row["low"], row["high"]) == (-other["high"], -other["low"])
+        assert (row["in_facet_low"], row["in_facet_high"]) == (-other["in_facet_high"], -other["in_facet_low"])
         wins, losses = int((gains > 0).sum()), int((gains < 0).sum())
         assert row["p_better"] == pytest.approx(stats.binomtest(wins, wins + losses, alternative="greater").pvalue)
     pairs = study(registry, "--attribute", "domain", "--system", "aspen", "--system", "birch", "--show", "pairs")

@@ -3,6 +3,7 @@
 import itertools
 import json
 import math
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -181,6 +182,9 @@ def test_pairs_are_printed(averaged, registry):
     shown = registry("pairs", "--wide", "--format", "table").stdout
     assert "small: macro acc" in shown
     assert "None of 3 differences is significant at 5 % without correction (permutation of items within each" in shown
+    registry("page", "small", "-o", "page.html")
+    assert "By the average of acc over 2 test sets, no two of the 3 systems differ significantly; a has" in (
+        Path("page.html").read_text())
     wide = registry("board", "--wide", "--format", "json").json
     assert [(row["system"], row["macro acc rank_low"], row["macro acc rank_high"]) for row in wide] == [
         ("a", 1, 3), ("c", 1, 3), ("b", 1, 3)]
