@@ -188,22 +188,24 @@ def make_result(board: Leaderboard, boards: Sequence[Leaderboard]) -> str:
     return f"{place}, {names[0]} scores {score}; there is no other system to compare it with."
 
 
-def make_lead_result(boards: Sequence[Leaderboard], averages: Sequence[MacroBoard]) -> str:
-    """Return the result in a sentence that a page shows first.
+def make_average_result(boards: Sequence[Leaderboard], averages: Sequence[MacroBoard]) -> str:
+    """Return the result by the average over test sets in a sentence, which a page shows first.
 
-    The result is that of the first leaderboard or, if its metric and track have averages over test sets, of these.
+    The metric and the track are those of the first leaderboard. The text is empty if they have no average.
     """
     first = boards[0]
     average = next((average for average in averages if average.pairs and (average.metric, average.track) == (
         first.metric, first.track)), None)
     if average is None:
-        return make_result(first, boards)
+        return ""
     board = make_average_leaderboard(average, boards)
+    if not board.result:  # fewer than two systems are ranked
+        return ""
     track = f" (track {board.track})" if board.track and len({board.track for board in boards}) > 1 else ""
-    n_sets = counted(len(average.test_sets), "test set")
     begins_with_name = any(board.result.startswith(standing.display_name) for standing in board.standings)
     result = board.result if begins_with_name else board.result[0].lower() + board.result[1:]
-    return f"By the average of {board.metric_label} over {n_sets}{track}, {result}"
+    n_sets = counted(len(average.test_sets), "test set")
+    return f"By the average of {first.metric_label} over {n_sets}{track}, {result}"
 
 
 def make_board_link(page: str, board: Leaderboard) -> str:

@@ -28,6 +28,7 @@ from registry.reports.page.data import (
     dump_json,
     find_reaches,
     make_about,
+    make_average_result,
     make_board_data,
     make_board_key,
     make_board_overview,
@@ -35,7 +36,7 @@ from registry.reports.page.data import (
     make_details_data,
     make_histories_data,
     make_items_data,
-    make_lead_result,
+    make_result,
     make_systems_data,
     make_wide_data,
     number_systems,
@@ -121,7 +122,8 @@ def page(contents: TaskBoards, home: str = "", folder: str | None = None) -> str
     css, js, about = load_styles(STYLES), load_script("page"), make_about(contents)
     return render_template("page.html", heading=f"{contents.title or contents.task}: leaderboards",
                            preview=about["preview"], contents=contents, about=about, home=home,
-                           result=make_lead_result(boards, contents.averages),
+                           result=make_result(boards[0], boards),
+                           average=make_average_result(boards, contents.averages),
                            overview=make_board_overview(boards, contents.averages) if len(boards) > 1 else None,
                            script=js, style=css,
                            data=Markup(dump_json(data)),  # noqa: S704
