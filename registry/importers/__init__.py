@@ -7,6 +7,7 @@ from registry.importers.helm import Helm
 from registry.importers.inspect import Inspect
 from registry.importers.judgments import Ratings, Votes
 from registry.importers.lm_eval import LmEval
+from registry.importers.mt_metrics_eval import MtMetricsEval
 from registry.importers.mteb import Mteb
 from registry.importers.swebench import SweBench
 from registry.importers.tables import Long, Plain, Wide
@@ -14,10 +15,10 @@ from registry.manifest.folder import TaskFolder
 from registry.plugins import Catalogue
 
 IMPORTERS: Catalogue[Importer] = Catalogue("importer", Importer, (  # type: ignore[type-abstract]
-    Wide, Long, LmEval, Inspect, Helm, SweBench, EveryEvalEver, EvalArena, Mteb, Votes, Ratings, Plain,
+    Wide, Long, LmEval, Inspect, Helm, SweBench, EveryEvalEver, EvalArena, Mteb, MtMetricsEval, Votes, Ratings, Plain,
 ))
 
 __all__ = [
-    "IMPORTERS", "EvalArena", "EveryEvalEver", "Helm", "Importer", "Inspect", "LmEval", "Long", "Mteb", "Plain",
-    "Ratings", "SweBench", "TaskFolder", "Votes", "Wide",
+    "IMPORTERS", "EvalArena", "EveryEvalEver", "Helm", "Importer", "Inspect", "LmEval", "Long", "MtMetricsEval", "Mteb",
+    "Plain", "Ratings", "SweBench", "TaskFolder", "Votes", "Wide",
 ]
