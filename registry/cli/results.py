@@ -100,7 +100,7 @@ def board(
         "One row per system with its scores by all metrics, test sets and facets, and their averages."))] = False,
     test_set: TestSet = None, facet: BoardFacet = None, no_facets: NoFacets = False, all_notes: AllNotes = False,
     methods: Annotated[bool, typer.Option("--methods", help=(
-        "Print a paragraph for a paper that describes how the leaderboards of each test set were computed, with its "
+        "Print paragraphs for a paper: how the leaderboards of each test set were computed, their results, and the "
         "references (formats: table, md, latex, bibtex, json)."))] = False,
     at: At = None, db: Db = None, public: Public = False, format_: BoardOutputFormat = None,
 ) -> None:
