@@ -129,6 +129,7 @@ def test_balanced_groups_have_the_same_errors_however_many_they_are(monkeypatch)
             stats.ttest_1samp(values.reshape(30, SYSTEMS), 0).confidence_interval().low)
 
 
+@pytest.mark.slow
 def test_sums_by_crossed_groups_are_those_of_statsmodels(monkeypatch):
     linear_model = pytest.importorskip("statsmodels.regression.linear_model", reason="statsmodels")
     monkeypatch.setattr(estimates, "FEW_GROUPS", 0)  # CR0
@@ -180,6 +181,7 @@ def test_rank_sets_do_not_depend_on_the_order_of_systems():
     assert other.lead_low == pytest.approx(sets.lead_low[order])
 
 
+@pytest.mark.slow
 def test_two_systems_are_ranked_as_their_p_value_says():
     """Simulated errors are normal, but the p-value of five voters has four degrees of freedom."""
     groups, error = {"voter": np.repeat(np.arange(5), 2)}, 4 * np.sqrt(0.05 * 0.95 / 4999)

@@ -157,6 +157,7 @@ def test_the_covariance_under_the_model_is_the_inverse_information(options):
     assert fit.nuisance.model_covariance == pytest.approx(covariance[n:, n:], abs=1e-8)
 
 
+@pytest.mark.slow
 def test_half_wins_are_a_logistic_regression_of_statsmodels(monkeypatch):
     linear_model = pytest.importorskip("statsmodels.genmod.generalized_linear_model", reason="statsmodels")
     from statsmodels.genmod.families import Binomial
@@ -175,6 +176,7 @@ def test_half_wins_are_a_logistic_regression_of_statsmodels(monkeypatch):
     assert ours.nuisance.covariance == pytest.approx(fit.cov_params()[-2:, -2:])
 
 
+@pytest.mark.slow
 def test_strengths_are_those_of_choix():
     choix = pytest.importorskip("choix", reason="choix")
     votes = draw(n=600, systems=12, ties=0)
