@@ -14,7 +14,8 @@ SAMPLES = ROOT / "sample_data"
 
 @pytest.mark.parametrize(("name", "files"), [("stance", 7), ("entities", 9), ("translation", 7), ("relations", 3),
                                             ("collocations", 1), ("answers", 5),
-                                            ("parsing", 5), ("retrieval", 5), ("benchmark", 8), ("arena", 1), ("ratings", 1)])
+                                            ("parsing", 5), ("retrieval", 5), ("benchmark", 8), ("arena", 1),
+                                            ("ratings", 1)])
 def test_the_script_writes_what_is_there(tmp_path, name, files):
     shutil.copy(SAMPLES / name / "make.py", tmp_path)
     subprocess.run([sys.executable, tmp_path / "make.py"], check=True)

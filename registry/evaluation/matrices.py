@@ -204,15 +204,20 @@ def _estimate(metric: JointMetric, counts: Counts, groups: Mapping[str, Ints], n
         if reason := model.explain_refusal(names):
             raise InputError(str(reason))
         return {"estimates": model.estimates, "offset": float(model.means.mean()), "warnings": model.warnings}
+    from registry.significance.joint.estimates import LEAST_GROUPS
     from registry.significance.joint.votes import compute_win_rates, fit_bradley_terry
 
-    votes = _collect_votes(counts, groups)
+    votes, warnings = _collect_votes(counts, groups), list[Message]()
+    n_voters = len(np.unique(votes.groups.get("voter", np.arange(LEAST_GROUPS))))
+    if n_voters < LEAST_GROUPS:  # too few to estimate how much voters differ
+        votes = replace(votes, groups={name: numbers for name, numbers in votes.groups.items() if name != "voter"})
+        warnings.append(Message("few-groups", {"groups": n_voters, "kind": "voter", "least": LEAST_GROUPS}))
     if not isinstance(metric, BradleyTerry):
         rates = compute_win_rates(votes)
-        return {"estimates": rates, "warnings": rates.warnings}
+        return {"estimates": rates, "warnings": Messages((*warnings, *rates.warnings))}
     order = np.ones(len(votes), dtype=np.int64) if metric.order else None
     strengths = fit_bradley_terry(replace(votes, order=order), ties=metric.ties)
-    return {"estimates": strengths, "warnings": Messages((*strengths.warnings, Message("sampled-pairs")))}
+    return {"estimates": strengths, "warnings": Messages((*warnings, *strengths.warnings, Message("sampled-pairs")))}
 
 
 def _collect_votes(counts: Counts, groups: Mapping[str, Ints]) -> Votes:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from registry.errors import InputError, counted
-from registry.importers.base import Importer, Sources, make_title
+from registry.importers.base import Importer, Sources, make_title, parse_json_text, read_objects
 from registry.manifest.folder import TaskFolder
 from registry.manifest.naming import split_model
 from registry.readers import Document
@@ -22,6 +22,35 @@ _SEPARATORS: tuple[tuple[str, Separator], ...] = (("\t", "tab"), (",", "comma"),
 _PERSONS = ("voter", "judge", "annotator", "annotatorid", "user", "userid", "rater", "worker", "workerid", "login")
 _ITEMS = ("questionid", "promptid", "itemid", "segmentid", "segid", "prompt", "item", "segment", "question", "sid",
           "instruction")
+
+
+def _split_games(entry: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Return the two votes of MT-Bench's judge, which sees the outputs in both orders."""
+    judge = entry.get("judge", "judge")
+    shared = {"question_id": entry.get("question_id"), "turn": entry.get("turn", 1),
+              "judge": judge if isinstance(judge, str) else " ".join(map(str, judge))}
+    for first, second, winner in (("model_1", "model_2", "g1_winner"), ("model_2", "model_1", "g2_winner")):
+        if entry[winner] != "error":
+            outcome = {first: "a", second: "b"}.get(entry[winner], entry[winner])
+            yield {**shared, "system_a": entry[first], "system_b": entry[second], "outcome": outcome}
+
+
+def _split_preference(entry: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Return a preference of AlpacaEval: 1 for the first output, 2 for the second one, 0 or 1.5 for a tie.
+
+    Numbers in between are 1 plus the probability of the second output.
+    """
+    preference = entry["preference"]
+    if preference is not None:
+        yield {"prompt": entry.get("instruction"), "annotator": str(entry.get("annotator", "judge")),
+               "system_a": entry["generator_1"], "system_b": entry["generator_2"],
+               "outcome": 0.5 if preference == 0 else 2 - preference}
+
+
+_LAYOUTS: dict[tuple[str, ...], Callable[[Mapping[str, Any]], Iterator[dict[str, Any]]]] = {
+    ("model_1", "model_2", "g1_winner", "g2_winner"): _split_games,
+    ("generator_1", "generator_2", "preference"): _split_preference,
+}
 
 
 class JudgmentImporter(Importer):
@@ -58,26 +87,32 @@ class JudgmentImporter(Importer):
         """Return options of the reader that are neither columns nor the layout of the file."""
         return {}
 
+    def convert(self, document: Document) -> Document:
+        """Return a file with one judgment per row; most files already have this form."""
+        return document
+
     def read(self, path: Path) -> TaskFolder:
         """Convert a table of judgments into a task with one submission per system."""
         if path.is_dir():
             raise InputError(f"no {self.name} in this folder; name one file of {self.name}", path=path)
         loader = Sources(path)
         document = loader.load(path)
+        document = self.convert(document)
         layout, columns = self._read_layout(document)
         options = {**layout, **self._choose_columns(columns, document), **self.describe_reader(),
                    **({"attributes": list(self.attributes)} if self.attributes else {})}
         systems = self.list_systems(document, options)
         if len(systems) < 2:
             raise document.error(f"the {self.name} are about {counted(len(systems), 'system')}; expected two or more")
-        file = f"{self.name}{path.suffix.lower()}"
+        is_copy = document.digest in loader.digests.values()
+        file = f"{self.name}{path.suffix.lower()}" if is_copy else f"{self.name}.jsonl"
         return TaskFolder({
             "task": {"title": make_title(path)},
             "test_set": [{"name": "test", "gold": file, "format": self.name, "options": options}],
             "metric": [self.describe_metric()],
             "significance": {"test": "wald"},
             "submit": [{"file": file, **split_model(name), "options": {"system": name}} for name in systems],
-        }, {file: document.content}, loader.digests, copies={file: document.path})
+        }, {file: document.content}, loader.digests, copies={file: document.path} if is_copy else {})
 
     def _choose_columns(self, columns: Sequence[str], document: Document) -> dict[str, str]:
         """Return the column of each role that the table has.
@@ -129,8 +164,8 @@ class JudgmentImporter(Importer):
 class Votes(JudgmentImporter):
     """Votes between two systems: a row per vote, with both systems and the outcome.
 
-    Examples are the files of LMArena and the human votes of MT-Bench. The table is delimited text with a header, JSON,
-    JSON Lines or Parquet, and columns are found by their usual names.
+    Examples are the files of LMArena, MT-Bench and AlpacaEval. The table is delimited text with a header, JSON, JSON
+    Lines or Parquet, and columns are found by their usual names.
 
     Attributes:
         system_a: Column with the name of the first system.
@@ -164,6 +199,21 @@ class Votes(JudgmentImporter):
     ties: Literal["half", "davidson"] = "half"
     order: bool = False
     scale: Literal["logit", "elo"] = "logit"
+
+    def convert(self, document: Document) -> Document:
+        """Return one vote per row: two for the two orders of MT-Bench's judge, one for a preference of AlpacaEval."""
+        layout, columns = self._read_layout(document)
+        if layout.get("syntax") not in ("json", "jsonl"):
+            return document
+        split = next((split for keys, split in _LAYOUTS.items() if set(keys) <= set(columns)), None)
+        if split is None:
+            return document
+        text = document.text()
+        entries = parse_json_text(text, document.path) if layout["syntax"] == "json" else [
+            entry for entry, _ in read_objects(document)]
+        votes = [vote for entry in entries for vote in split(entry)]
+        content = "".join(json.dumps(vote, ensure_ascii=False) + "\n" for vote in votes).encode()
+        return Document(document.path, content)
 
     def list_systems(self, document: Document, options: Mapping[str, Any]) -> Sequence[str]:
         return VotesReader.build(options).read_votes(document).systems

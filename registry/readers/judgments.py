@@ -23,7 +23,7 @@ from registry.errors import InputError, suggest
 from registry.families import FAMILIES
 from registry.items import Item
 from registry.readers.parsing.document import Document
-from registry.readers.tables import Row, TableReader, list_numbers
+from registry.readers.tables import Row, TableReader, list_numbers, to_number
 from registry.values import TERSE
 
 # Words for outcomes in lower case, without blanks and underscores.
@@ -102,7 +102,7 @@ class Votes(JudgmentReader):
 
     This file format is for arenas and judges that compare two outputs. The gold and every submission read the same
     file; a submission names its system. An outcome is `a`, `b`, `tie` or `both bad`, in the usual spellings (such as
-    `model_a` or `tie (bothbad)`), the points of the first system (1, 0.5, 0), or the name of the better system.
+    `model_a` or `tie (bothbad)`), the points of the first system (from 0 to 1), or the name of the better system.
 
     Attributes:
         system_a: Column with the name of the first system.
@@ -190,8 +190,10 @@ class Votes(JudgmentReader):
                 return points
         if word in _BOTH_BAD:
             return 0.5 if self.both_bad == "tie" else np.nan
+        if 0 <= (points := to_number(text, text=True)) <= 1:
+            return points
         raise row.error(f"the outcome is {text[:40]!r}; expected a, b, tie, both bad, the points of the first system "
-                        "(1, 0.5 or 0), or the name of the better system")
+                        "(from 0 to 1), or the name of the better system")
 
 
 @dataclass(frozen=True, eq=False)

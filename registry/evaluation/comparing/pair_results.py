@@ -21,7 +21,7 @@ from registry.evaluation.comparing.directions import SIDES, choose_sides
 from registry.evaluation.comparing.settings import Request
 from registry.manifest import Significance
 from registry.messages import Message
-from registry.significance import CORRECTIONS, Crossed, Matrix, PairTest, PredictionPowered
+from registry.significance import CORRECTIONS, Crossed, Matrix, PairTest, PredictionPowered, Wald
 from registry.significance.base import METHODS, Alternative
 from registry.significance.diagnostics.evidence import SystemPairs, chance_codes
 from registry.significance.distributions import clopper_pearson
@@ -460,7 +460,8 @@ class BoardIntervals:
     @property
     def _lacks_method(self) -> bool:
         # a test that computes intervals from resamples has a method, even if all intervals are undefined
-        return not (self.has_test_intervals or self.results.test.draws_intervals)
+        test = self.results.test
+        return not (self.has_test_intervals or test.draws_intervals or isinstance(test, Wald))
 
     @property
     def _is_judged(self) -> bool:

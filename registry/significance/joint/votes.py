@@ -48,7 +48,8 @@ class Votes:
 
     Attributes:
         a, b: Indices of the two systems, [votes].
-        outcomes: 1 if the first system wins, 0 if the second one wins, 0.5 for a tie, [votes].
+        outcomes: 1 if the first system wins, 0 if the second one wins, 0.5 for a tie, or the probability with which a
+            judge prefers the first system, [votes].
         n_systems: Number of systems.
         weights: Weights, such as inverse sampling probabilities, [votes]; None: 1. They are no counts.
         order: 1 if the first system was shown first or played at home, -1 if the second one was, 0 if neither, [votes];
@@ -228,7 +229,8 @@ def _aggregate(votes: Votes) -> Votes:
     if votes.covariates is not None:
         return votes
     order = np.zeros(len(votes), dtype=np.int64) if votes.order is None else votes.order
-    code = (votes.a * votes.n_systems + votes.b) * 9 + 3 * np.rint(2 * votes.outcomes).astype(np.int64) + order + 1
+    points, level = np.unique(votes.outcomes, return_inverse=True)
+    code = ((votes.a * votes.n_systems + votes.b) * len(points) + level) * 3 + order + 1
     _, first, numbers = np.unique(code, return_index=True, return_inverse=True)
     distinct = votes.select(first)
     return replace(distinct, weights=np.bincount(numbers, votes.weights, len(first)).astype(np.float64), groups={})
