@@ -32,7 +32,13 @@ from registry.significance.metric_agreement import (
     TieCalibratedAccuracy,
     compare_metrics,
 )
-from registry.significance.multiple import CORRECTIONS, adjust, count_required_draws
+from registry.significance.multiple import (
+    CORRECTIONS,
+    adjust,
+    count_required_draws,
+    count_required_units,
+    explain_too_few_units,
+)
 from registry.significance.ranks import assign_letters, find_groups, rank
 from registry.store import catalog
 from registry.store.catalog import TaskRow
@@ -420,11 +426,15 @@ def _explain(study: Metrics, case: JudgedCase, data: MetricScores, comparison: M
 
 
 def _warn(data: MetricScores, comparison: MetricComparison, case: JudgedCase, correction: str) -> Iterator[Message]:
-    n_systems, alpha = data.human.shape[1], case.request.significance.alpha
+    (n_items, n_systems), alpha = data.human.shape, case.request.significance.alpha
     if n_systems < _LEAST_SYSTEMS:
         yield Message("few-judged-systems", {"systems": n_systems, "least": _LEAST_SYSTEMS})
     n_pairs = len(comparison.pairs)
-    if n_pairs and not comparison.is_exact:
+    unit, n_units = ("item", n_items) if data.units is None else ("cluster", int(data.units.max()) + 1)
+    needed_units = count_required_units(n_pairs, correction, alpha, two_sided=True) if n_pairs else 0
+    if n_units < needed_units:
+        yield explain_too_few_units(n_units, needed_units, unit, two_sided=True)
+    elif n_pairs and not comparison.is_exact:
         needed = count_required_draws(np.full(n_pairs, np.nan), correction, alpha)
         if needed > case.settings.resamples:
             yield Message("too-few-resamples", {"simulated": n_pairs, "differences": n_pairs,
