@@ -276,13 +276,15 @@ class MetricsSubject(BoardSubject):
         systems = [(member.team, member.system) for member in people.members]
         scores = np.stack([_score_outputs(board, systems)[chosen] for board, chosen in zip(boards, rows, strict=True)])
         human = np.where(np.isnan(scores).any(axis=0), np.nan, scores[0])
-        units = people.matrix.units
-        aliases = Counter(board.key.metric.alias for board in others)
-        names = [alias if aliases[alias := board.key.metric.alias] == 1 else f"{board.key.test_set.name}/{alias}"
-                 for board in others]
+        units = next((board.matrix.units[chosen] for board, chosen in zip(boards, rows, strict=True)
+                      if board.matrix.units is not None), None)
+        keys = [board.key for board in others]
+        counts = Counter(key.metric.alias for key in keys)
+        names = [key.metric.alias if counts[key.metric.alias] == 1 else f"{key.test_set.name}/{key.metric.alias}"
+                 for key in keys]
         return MetricScores(
             people.key.metric.alias, names, human, np.nan_to_num(scores[1:]),
-            None if units is None else np.unique(units[rows[0]], return_inverse=True)[1],
+            None if units is None else np.unique(units, return_inverse=True)[1],
             int(np.count_nonzero(np.isnan(human)) - np.count_nonzero(np.isnan(scores[0]))),
             [name for name, board in zip(names, others, strict=True) if not board.matrix.is_mean], self.lacking)
 
