@@ -57,6 +57,19 @@ def test_the_same_version_with_other_content_is_refused(task, registry, scored):
     assert query(registry, "SELECT count(*) AS n FROM event") == before
 
 
+def test_the_same_file_with_other_options_is_refused_with_all_remedies(task, registry, scored):
+    task.systems["a"] = task.gold | {"i0": task.gold["i0"].upper()}
+    scored(task, command="apply")
+    task.submission = {"options": {"columns": ["item", "label"], "fold_case": True}}
+    manifest = task.write()
+    refused = registry("apply", manifest, exit_code=3).stderr
+    assert "small/test/a/a@1 is already stored with different answers, because the registry read" in refused
+    assert "restore the options, or set another version" in refused
+    assert "in a new registry: registry run MANIFEST --db NEW.duckdb" in refused
+    (row, *_) = registry("run", manifest, "--db", "new.duckdb", "--format", "json").json
+    assert (row["system"], row["score"], row["submission"]) == ("a", 1, "a/a@1")
+
+
 def test_a_new_version_takes_the_place_of_the_old_one(task, registry, scored):
     scored(task)
     (task.folder / "better.tsv").write_text("".join(f"{k}\t{v}\n" for k, v in task.gold.items()))
