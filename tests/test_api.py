@@ -15,7 +15,7 @@ from registry.errors import InputError, LockedError, QueryError, RegistryError, 
 
 PUBLIC = {  # changes are a matter of the version number
     package.evaluate: "(gold: 'Any', systems: 'Any', metric: 'str | None' = None, *, clusters: 'Any' = None, "
-                      "missing: 'str' = 'reject', **settings: 'Any') -> 'Board'",
+                      "missing: 'str' = 'reject', average: 'bool' = False, **settings: 'Any') -> 'Board'",
     package.compute_agreement: (
         "(data: 'Any', *, item: 'str | Sequence[str]' = (), annotator: 'str | None' = None, "
         "value: 'str | None' = None, annotators: 'str | Sequence[str]' = (), "

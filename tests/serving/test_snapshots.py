@@ -182,5 +182,5 @@ def test_a_child_process_writes_snapshots(registry, scored, task):
         assert copy.parent.parent.stat().st_mode & 0o777 == 0o700
     with closing(Snapshots(Path("none.duckdb"))) as written, pytest.raises(RegistryError) as error:
         written.write()
-    assert str(error.value).startswith("none.duckdb: there is no registry here; ")
+    assert str(error.value).startswith("none.duckdb: there is no registry here (")
     assert error.value.exit_code == 3
