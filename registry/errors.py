@@ -218,11 +218,11 @@ def suggest(name: str, known: Iterable[str]) -> str:
     >>> suggest("Acuracy", ["Accuracy", "BLEU"])
     "did you mean 'Accuracy'? Known: Accuracy, BLEU"
     >>> suggest("x", [])
-    'none is known'
+    'there are no other names to choose from'
     """
     known = sorted(known)
     if not known:
-        return "none is known"
+        return "there are no other names to choose from"
     matches = nearest(name, known)
     n_omitted = len(known) - MOST_LISTED
     names = ", ".join(k or "''" for k in known[:MOST_LISTED]) + (f", and {n_omitted} more" if n_omitted > 0 else "")

@@ -80,7 +80,7 @@ class MissingPolicy(StrEnum):
 
 def suggest_remedy(n_missing: int, n_items: int, metrics: Sequence[Scorer]) -> str:
     """Return advice for a submission that is refused because items have no answer."""
-    add, many = "add it" if n_missing == 1 else "add them", n_missing >= _MANY * n_items
+    add, many = "add the answer" if n_missing == 1 else "add the answers", n_missing >= _MANY * n_items
     without = [metric for metric in metrics if not metric.has_worst]
     policies = []
     if all(hasattr(metric, "worst") for metric in without):
@@ -88,5 +88,5 @@ def suggest_remedy(n_missing: int, n_items: int, metrics: Sequence[Scorer]) -> s
         policies.append('missing = "worst"' + (f" (with {option})" if option else ""))
     if not many:
         policies.append('missing = "drop"')
-    cost = f'; "drop" would leave out {n_missing} of {n_items} items for all systems' if many else ""
+    cost = f'; missing = "drop" would leave out {n_missing} of {n_items} items for all systems' if many else ""
     return add + (f", or set {' or '.join(policies)} in the manifest" if policies else "") + cost

@@ -362,7 +362,7 @@ def diff(
     differences = _compare_states(before, after, task, metric, db, public=public)
     if format_ == "erratum":
         if not (corrected := [difference for difference in differences if difference.correction is not None]):
-            raise MismatchError("no erratum to draft: both states of every leaderboard have the same gold")
+            raise MismatchError("nothing to correct: the gold of no leaderboard differs between the two states")
         write(draft_erratum(corrected))
     elif format_ == "json":
         write(json.dumps([make_difference_data(difference) for difference in differences], indent=2) + "\n")

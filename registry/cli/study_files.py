@@ -127,7 +127,7 @@ def _parse_systems(systems: list[str], pairs: list[str]) -> tuple[dict[str, floa
         return rates, {_split_pair(pair, rates): float(correlation)
                        for pair, correlation in parse_named_values(pairs, "--pair").items()}
     except (TypeError, ValueError):
-        raise InputError("--pair is not of the form A,B=R12, with two systems and their correlation") from None
+        raise InputError("--pair needs two systems and their correlation, such as --pair A,B=0.8") from None
 
 
 def _split_pair(pair: str, systems: Container[str]) -> tuple[str, str]:

@@ -13,14 +13,14 @@ ACCURACY, PEARSON = METRICS["Accuracy"](), METRICS["Pearson"]()
 
 
 @pytest.mark.parametrize(("n_missing", "metrics", "remedy"), [
-    (1, [ACCURACY], 'add it, or set missing = "worst" or missing = "drop" in the manifest'),
-    (4, [ACCURACY, WITH_WORST], 'add them, or set missing = "worst" or missing = "drop" in the manifest'),
-    (95, [ACCURACY], 'add them, or set missing = "worst" in the manifest; "drop" would leave out 95 of 100 items for '
+    (1, [ACCURACY], 'add the answer, or set missing = "worst" or missing = "drop" in the manifest'),
+    (4, [ACCURACY, WITH_WORST], 'add the answers, or set missing = "worst" or missing = "drop" in the manifest'),
+    (95, [ACCURACY], 'add the answers, or set missing = "worst" in the manifest; missing = "drop" would leave out 95 of 100 items for '
                      "all systems"),
-    (1, [FORMULA], 'add it, or set missing = "worst" (with the option worst of Formula) or missing = "drop" in the '
+    (1, [FORMULA], 'add the answer, or set missing = "worst" (with the option worst of Formula) or missing = "drop" in the '
                    "manifest"),
-    (1, [ACCURACY, PEARSON], 'add it, or set missing = "drop" in the manifest'),
-    (5, [PEARSON], 'add them; "drop" would leave out 5 of 100 items for all systems'),
+    (1, [ACCURACY, PEARSON], 'add the answer, or set missing = "drop" in the manifest'),
+    (5, [PEARSON], 'add the answers; missing = "drop" would leave out 5 of 100 items for all systems'),
 ])
 def test_what_to_do_about_missing_answers(n_missing, metrics, remedy):
     assert suggest_remedy(n_missing, 100, metrics) == remedy
