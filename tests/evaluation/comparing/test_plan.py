@@ -133,7 +133,7 @@ def test_too_few_units_are_told_before_and_on_the_board(task, registry):
 def test_auto_begins_with_what_the_correction_needs(formula, registry, alpha, draws):
     """6 pairs need 6 / 6e-5 - 1 = 99,999 draws, or 6 / 5e-5 - 1 = 119,999: of powers of ten, a million."""
     told = registry("check", formula(resamples="auto", alpha=alpha)).stderr
-    assert f"all simulated with {draws} resamples (undecided pairs up to 10,000,000) because the score" in told
+    assert f"all simulated with {draws} resamples (undecided pairs up to 10,000,000) because p-values" in told
     assert "can be significant" not in told
 
 
@@ -148,7 +148,7 @@ def test_auto_is_hopeless_only_beyond_its_bound(formula, registry):
 def test_joint_draws_of_auto_do_not_grow(formula, registry):
     """They need 1 / (R + 1) <= alpha."""
     told = registry("check", formula(resamples="auto", correction="max-t", alpha=5e-6, resolve=1000)).stderr
-    assert "all simulated with 1,000,000 resamples because the score" in told
+    assert "all simulated with 1,000,000 resamples because p-values" in told
 
 
 def test_a_cluster_that_does_not_answer_is_told_before_the_work(formula, registry, scored, monkeypatch):
