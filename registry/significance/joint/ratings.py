@@ -106,8 +106,11 @@ class LeastSquares:
         ratings: The ratings.
         effects: Factors with effects, in addition to the systems.
         annotators: `random`: errors hold for other annotators, too. `fixed`: they hold for the annotators of the data
-            only, including their preferences for systems. `auto`: `random` for at least six annotators. With three
-            random ones hardly any difference is significant (`tests/validity/ratings.py`).
+            only, including their preferences for systems. `auto`: `random` for at least six annotators.
+
+    Measured error rates at 5 % (`python -m tests.validity.ratings`): at most 6 % for 3 to 120 annotators. They are 6.1
+    to 7.1 % for random annotators with preferences as large as the errors of single ratings, if annotators rate systems
+    unequally often. With three random annotators hardly any difference is significant.
     """
 
     ratings: Ratings
