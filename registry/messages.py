@@ -399,8 +399,8 @@ _add("similar-predictions", "warning",
      f"{_TOO_SMALL}the predictions of the two systems are too similar for this number of items",
      remedy="add items", about_pairs=True)
 _add("judge-favours", "warning",
-     "the automatic judge favours one of the two systems (significant at 0.1 %). The scores and differences of this board "
-     "are corrected for it; means of the judge's own scores are not", about_pairs=True)
+     "the automatic judge favours one of the two systems (significant at 0.1 %). The scores and differences of this "
+     "board are corrected for it; means of the judge's own scores are not", about_pairs=True)
 _add("few-judge-errors", "warning",
      "p-values may be too small and intervals too narrow, because people found too few errors of the judge",
      remedy="have more items judged by people", about_pairs=True)

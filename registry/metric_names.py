@@ -62,6 +62,8 @@ _NAMES: dict[str, dict[str, str]] = {
     "alignment": {"AER": "AER", "AlignmentP": "precision, P", "AlignmentR": "recall, R"},
     "logprob": {"Perplexity": "perplexity, PPL", "BitsPerCharacter": "bits per character, BPC"},
     "judged": {"JudgedMean": "mean, average"},
+    "vote": {"BradleyTerry": "Bradley-Terry, strength", "WinRate": "win rate"},
+    "rating": {"AdjustedMean": "adjusted mean, mean rating"},
 }
 # A number in a name, its value in the names above, and the option that it sets.
 _NUMBERS = ((re.compile(r"(?<=f)\d+(?:\.\d+)?"), "1", "beta"), (re.compile(r"\d+$"), "10", "cutoff"))

@@ -13,7 +13,7 @@ import numpy as np
 from registry.evaluation.matrices import Counts, Steps, build_matrix
 from registry.families import FAMILIES, find_step, remove_rounding
 from registry.items import Answer, AnswerSet, Item, Links, Response, Span, Tagged
-from registry.metrics import METEOR, METRICS, ConfusionMetric, Formula
+from registry.metrics import METEOR, METRICS, ConfusionMetric, Formula, JointMetric
 from registry.metrics.confusion import make_label_code
 from registry.metrics.sets import MatchMetric
 from registry.readers import Conllu, Document
@@ -169,6 +169,8 @@ def verdicts(metric):
 def metrics():
     """Every metric with its defaults, or as the example of it, and another formula."""
     for name, known in METRICS.items():
+        if issubclass(known, JointMetric):
+            continue  # only the Wald test takes votes and ratings
         yield known.build(REQUIRED.get(name, {}))
         if known is Formula:
             yield Formula(formula="exp(nll / tokens)")
