@@ -589,8 +589,7 @@ _add("weak-links", "warning",
      remedy="collect more votes between these groups", least=5, groups=2)
 _add("sampled-pairs", "info",
      "strengths depend on which pairs of systems were compared, unless the model of Bradley and Terry holds exactly",
-     remedy="report how pairs were chosen; if they were chosen with known probabilities, add a column of inverse "
-            "probabilities with --option weight=COLUMN")
+     remedy="report how pairs were chosen; with known probabilities, use their inverse as weights (option weight)")
 _add("empty-board", "error", "there is no board, because no item has an answer of every system")
 
 

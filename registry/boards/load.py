@@ -325,6 +325,7 @@ def _make_leaderboard(board: StoredBoard, ranks: Ranks, resampled: ResampledRank
         statements += [] if warning is None else [warning]
     direction = describe_direction(comparison, request, rows, names) if decisions else ""
     statements += [direction] if direction else []
+    statements += [Message("sampled-pairs")] if get_name(rows[0]["metric_name"]) == "BradleyTerry" else []
     intervals = describe_intervals(comparison, request, has_scores=any(row["ci_low"] is not None for row in rows))
     statements += intervals.statements(comparison)
     if comparison.n_systems > 1:

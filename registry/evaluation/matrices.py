@@ -217,7 +217,7 @@ def _estimate(metric: JointMetric, counts: Counts, groups: Mapping[str, Ints], n
         return {"estimates": rates, "warnings": Messages((*warnings, *rates.warnings))}
     order = np.ones(len(votes), dtype=np.int64) if metric.order else None
     strengths = fit_bradley_terry(replace(votes, order=order), ties=metric.ties)
-    return {"estimates": strengths, "warnings": Messages((*warnings, *strengths.warnings, Message("sampled-pairs")))}
+    return {"estimates": strengths, "warnings": Messages((*warnings, *strengths.warnings))}
 
 
 def _collect_votes(counts: Counts, groups: Mapping[str, Ints]) -> Votes:

@@ -85,7 +85,7 @@ def test_elo_is_a_linear_scale_of_strengths(registry, tmp_path):
 def test_votes_of_one_voter_are_dependent(registry, tmp_path, voters, are_few):
     """A voter who always prefers one system is one observation; results of few voters hold only for these."""
     columns = ("model_a", "model_b", "winner", "voter", "question_id")
-    votes = [("aspen", "birch", "ba"[n % 10 > 0 and voter % 4 > 0 or voters == 1 and n % 2], f"v{voter}", f"q{n}")
+    votes = [("aspen", "birch", "ba"[(n % 10 > 0 and voter % 4 > 0) or (voters == 1 and n % 2)], f"v{voter}", f"q{n}")
              for voter in range(voters) for n in range(20)]
     write(tmp_path / "votes.jsonl", votes, columns)
     done = registry("quick", "votes.jsonl", "--keep", "arena")
