@@ -158,7 +158,8 @@ def _report_purge(purged: PurgeSummary, path: Path) -> None:
     report(f"{counted(purged.n_blanked, 'entry', 'entries')} of the log and of commands' parameters are blank; "
            "published log heads remain valid")
     for board in purged.boards:
-        report(f"info: the leaderboard {board!r} still names the purged team {purged.name}; the next comparison removes it")
+        report(f"info: the leaderboard {board!r} still names the purged team {purged.name}; the next comparison "
+               "removes it")
     for place in purged.remaining:
         report(f"warning: a purged name is still in {place}, because others or the task use it, too")
     report("info: only this registry was changed; delete the team's data also from backups, exported files, pages, the "

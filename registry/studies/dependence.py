@@ -50,8 +50,8 @@ class Correlation(BoardStudy):
         if reason := test.refusal(matrix):
             raise InputError(reason)
         if test.independent:
-            raise InputError(f"this study needs a paired test, but {test.name} is a test of independent samples; use another "
-                             "one, such as --test permutation")
+            raise InputError(f"this study needs a paired test, but {test.name} is a test of independent samples; use "
+                             "another one, such as --test permutation")
         if matrix.runs is not None:
             raise InputError('the correlation is defined for fixed runs only; set runs = "fixed"')
         pairs = list(combinations(range(len(case.board.members)), 2))

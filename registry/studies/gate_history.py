@@ -124,8 +124,8 @@ def _check_looks(study: Gate, case: GateCase, entries: Sequence[Entry]) -> None:
             if any(entry.study.look == number for entry in same):
                 raise InputError(f"--look {look}: the scores of look {number} have changed; a changed candidate begins "
                                  "with --look 1")
-            raise InputError(f"--look {look}: there is no look {number} of {study.looks} with the same settings; run the "
-                             f"same command with --look {number} first")
+            raise InputError(f"--look {look}: there is no look {number} of {study.looks} with the same settings; run "
+                             f"the same command with --look {number} first")
         if looks[number].verdict != "undecided":
             raise InputError(f"--look {look}: the gate ended at look {number} with the verdict "
                              f"{looks[number].verdict}; more looks would increase the error rate")

@@ -110,7 +110,7 @@ def test_no_byte_of_it_is_left_in_the_file_or_beside_it(whole, purged):
         for (table,) in connection.exec_driver_sql("SELECT table_name FROM duckdb_tables()").all():
             held = str(connection.exec_driver_sql(f'SELECT t::VARCHAR FROM "{table}" AS t').all()).lower()
             assert not [mark for mark in MARKS if mark.decode() in held], table
-    assert "the leaderboard 'small/test: acc' still names the purged team purged-1; the next comparison removes it" in told
+    assert "'small/test: acc' still names the purged team purged-1; the next comparison removes it" in told
     assert "backups" in told
     assert "is still in" not in told
 
