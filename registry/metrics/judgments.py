@@ -60,7 +60,7 @@ class WinRate(JointMetric):
     """
 
     called = "win rate"
-    citation = ""
+    citation = "that of the votes"
     takes = "vote"
     family = "votes"
     groups = ("prompt", "voter")
@@ -105,7 +105,7 @@ class AdjustedMean(_Undefined):
     """
 
     called = "adjusted mean rating"
-    citation = ""
+    citation = "that of the ratings"
     scorer = "statsmodels"
     takes = "rating"
     family = "ratings"

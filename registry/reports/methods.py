@@ -259,7 +259,7 @@ def _describe_tests(board: Leaderboard) -> str:
              else "" if board.direction else "two-sided ")
     pairs = ("The difference is" if n_pairs == 1 else
              f"The differences of the {n_pairs:,} pairs of systems are")
-    sample = "" if comparison.unit == "response" else f" over {describe_sample(comparison, f'{comparison.unit}s')}"
+    sample = "" if comparison.unit in ("response", "judgment") else f" over {describe_sample(comparison, f'{comparison.unit}s')}"
     sources = _cite(_select_test_citation(test, board))
     p_values = _describe_p_values(board, test)
     decision = ("" if comparison.family_size > 1 else
@@ -341,8 +341,9 @@ def _describe_ranks(board: Leaderboard) -> str:
 
 def _describe_intervals(board: Leaderboard) -> str:
     scores, differences = board.intervals.score_methods, board.intervals.difference_methods
-    parts = [f"of {values} are {_list_methods(methods)}"
-             for values, methods in (("scores", scores), ("differences", differences)) if methods]
+    by_values = {"scores and differences": scores} if scores == differences else {
+        "scores": scores, "differences": differences}
+    parts = [f"of {values} are {_list_methods(methods)}" for values, methods in by_values.items() if methods]
     if not parts:
         return ""
     uncorrected = "; they are not corrected for the number of pairs" if (
