@@ -84,7 +84,7 @@ def suggest_remedy(n_missing: int, n_items: int, metrics: Sequence[Scorer]) -> s
     without = [metric for metric in metrics if not metric.has_worst]
     policies = []
     if all(hasattr(metric, "worst") for metric in without):
-        option = " and ".join(f"the option worst of {metric.name}" for metric in without)
+        option = " and ".join(f"the option worst of {metric!r}" for metric in without)
         policies.append('missing = "worst"' + (f" (with {option})" if option else ""))
     if not many:
         policies.append('missing = "drop"')

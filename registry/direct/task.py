@@ -119,7 +119,8 @@ def make_task(request: EvaluationRequest) -> TemporaryTask:
                       for value, gold in zip(align(column, items, owners[name]), items.values, strict=True)]
             check_complete(values, items, owners[name], policy)
             if None in values and policy is MissingPolicy.WORST and not metric.has_worst:
-                alternative = ", or metric='Mean(worst=0)'" if metric.name == "Mean" else ""
+                alternative = (f", or metric={metric.name_with_worst()!r} with the worst possible score"
+                               if isinstance(metric, Mean) else "")
                 raise InputError(f"{owners[name]} has missing values, and {metric.name} has no worst value that could "
                                  f"count instead; set missing='drop'{alternative}")
             files[paths[name]] = form.write(values)

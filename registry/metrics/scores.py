@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Collection, Sequence
-from dataclasses import field
+from dataclasses import field, fields
 from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
@@ -25,6 +25,7 @@ from registry.families import FAMILIES
 from registry.items import Answer, Item
 from registry.judged import COLUMNS, estimate_mean, make_columns
 from registry.metrics.base import FROM_ZERO, UNBOUNDED, AdditiveMetric, DeclaredRange, Metric, QuotientMetric
+from registry.values import format_option
 
 Number = TypeVar("Number", float, Floats)
 
@@ -36,7 +37,7 @@ class Mean(DeclaredRange, QuotientMetric):
         low: Lowest possible score; None if there is no limit.
         high: Highest possible score; None if there is no limit.
         better: Direction of scores: `higher` or `lower` scores are better.
-        worst: Score that an item without an answer gets; None if such an item is an error.
+        worst: Score that an item without an answer gets; no score may be worse. None if such an item is an error.
         column: Column of the scores in the files of systems, if a task has metrics of several columns. None for the
             column that the reader's option `score` names.
     """
@@ -74,12 +75,27 @@ class Mean(DeclaredRange, QuotientMetric):
             raise self._describe_outside(answers.values[outside[0]], items[outside[0]])
         return np.stack([answers.values, np.ones(len(answers))], axis=1)
 
+    def name_with_worst(self) -> str:
+        """Return the canonical name with a place for the option worst, such as `Mean(better=lower, worst=NUMBER)`."""
+        options = {f.name: format_option(value) for f in fields(self) if (value := getattr(self, f.name)) != f.default}
+        shown = ", ".join(f"{name}={value}" for name, value in (options | {"worst": "NUMBER"}).items())
+        return f"{self.name}({shown})"
+
+    def make_unanswered_error(self, item: Item) -> InputError:
+        error = super().make_unanswered_error(item)
+        return InputError(f"{error.message} to the worst possible score: {self.name_with_worst()}", item=item.key)
+
     def _is_in_range(self, value: Any) -> Any:
         low, high = self.score_range
+        if self.worst is not None:
+            low, high = (low, min(high, self.worst)) if self.better == "lower" else (max(low, self.worst), high)
         return (low <= value) & (value <= high)
 
     def _describe_outside(self, value: float, item: Item) -> InputError:
         low, high = self.score_range
+        if low <= value <= high and self.worst is not None:
+            return InputError(f"worst = {self.worst:g} is better than the observed score {value:g}; set it to the "
+                              f"worst possible score: {self.name_with_worst()}", item=item.key)
         return InputError(f"score {value:g} is outside the declared range, {low:g} to {high:g}; correct the score, or "
                           "the options 'low' and 'high' of Mean", item=item.key)
 

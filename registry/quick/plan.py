@@ -25,8 +25,9 @@ from registry.values import to_toml
 Kind = Literal["label", "score", "segment"]
 OPTION: dict[str, str] = {"label": "--label", "score": "--score", "segment": "--text"}
 _MOST_OPTIONS, _MOST_FILES = 12, 5  # shown in a message
-_WORST = "--metric 'Mean(worst=0)' (or another worst score)"
-_METRIC_OPTIONS = {"set its option worst": f"add {_WORST}", "(with the option worst of Mean)": _WORST}
+_MEAN = r"""Mean(?:\((?:"(?:[^"\\]|\\.)*"|[^()"])*\))?"""  # with options, whose texts may have brackets
+_WORST = re.compile(rf"set (?:its option worst|it) to the worst possible score: ({_MEAN})")
+_WORST_OPTIONS = re.compile(rf"\(with (the option worst of {_MEAN}(?: and the option worst of {_MEAN})*)\)")
 _SETTING = re.compile(  # a setting of a manifest in the text of an error
     r"(?:set (?:the submission's options? )?)?"
     r"""\b([a-z_]+) = ("\w+"|true|false|\{.*?\}(?=[,;]|$))""")
@@ -428,8 +429,8 @@ def suggest_options(message: str) -> str:
     'add --in-order to number the rows'
     >>> suggest_options('set runs = "fixed"'), suggest_options("set alpha = 0.1 (--alpha 0.1)")
     ('use --runs fixed', 'use --alpha 0.1')
-    >>> suggest_options("add the answer, or set its option worst")
-    "add the answer, or add --metric 'Mean(worst=0)' (or another worst score)"
+    >>> suggest_options("or set its option worst to the worst possible score: Mean(better=lower, worst=NUMBER)")
+    "or add --metric 'Mean(better=lower, worst=NUMBER)' with the worst possible score"
     """
     def replace_setting(match: re.Match[str]) -> str:
         name, value = match.groups()
@@ -441,6 +442,12 @@ def suggest_options(message: str) -> str:
             f"{reader_option('unscored', [match[1]])} --missing drop if it has no score"))
     message = message.replace("set item = []", "add --in-order")
     message = _SETTING.sub(replace_setting, name_test_options(message)).replace(" in the manifest", "")
-    for words, options in _METRIC_OPTIONS.items():
-        message = message.replace(words, options)
-    return message
+    message = _WORST.sub(lambda match: f"add {option('--metric', match[1])} with the worst possible score", message)
+    return _WORST_OPTIONS.sub(_name_metrics_with_worst, message)
+
+
+def _name_metrics_with_worst(match: re.Match[str]) -> str:
+    """Write `(with the option worst of Mean)` as options `--metric`; quick needs them unless scores are 0 and 1."""
+    metrics = [common_metric(name, "score") for name in re.findall(f"the option worst of ({_MEAN})", match[1])]
+    options = [option("--metric", metric.name_with_worst()) for metric in metrics if isinstance(metric, Mean)]
+    return f"(with {' '.join(options)} if scores are not only 0 and 1)"

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from registry.column_names import find_columns, guess_directions, has_role, is_measure, is_size, normalize
-from registry.errors import InputError, counted, listed
+from registry.errors import InputError, UnknownNameError, counted, listed
 from registry.metrics import Mean
 from registry.quick.answers import (
     choose_items,
@@ -50,6 +50,7 @@ from registry.quick.tables import (
     refuse_unusual_numbers,
 )
 from registry.readers import Document
+from registry.values import format_option
 
 _FLAGS = ({"true", "false"}, {"yes", "no"}, {"0", "1"}, {"y", "n"}, {"t", "f"})
 _LIKE_LABELS = 0.2  # minimum share of a system's cells that are labels of the gold; other cells may be mistakes
@@ -213,19 +214,28 @@ def _make_column_metrics(columns: Sequence[Sequence[str]], directions: Sequence[
     is_one = len(names) == 1 and len(request.score) < 2 and ":" not in "".join(request.score)
     if is_one and (has_role(names[0], "score") or names[0].isdigit() or any(other != names for other in columns)):
         return ()
-    means = request.find_metrics("score") or [Mean()]
-    for name, metric in zip(request.metrics, means, strict=False):
+    means = []
+    for text, metric in zip(request.metrics, request.find_metrics("score"), strict=True):
         if not isinstance(metric, Mean):
-            raise InputError(f"--metric {name} compares numbers with a gold, but there is none; remove it, or name the "
+            raise InputError(f"--metric {text} compares numbers with a gold, but there is none; remove it, or name the "
                              "gold file with --gold FILE")
-    if len(means) > 1:
-        raise InputError(f"--metric {' --metric '.join(request.metrics)}: columns of scores have one metric; name one")
-    mean = means[0]
-    assert isinstance(mean, Mean)
-    return tuple(Mean(low=mean.low, high=mean.high, worst=worst if mean.worst is None else mean.worst,
-                      better="lower" if better == "lower" else "higher",
-                      column=name if table.header else f"column{name}")
-                 for name, better, worst in zip(names, directions, worst_scores, strict=True))
+        means.append(metric)
+    columns_of_metrics = [name if table.header else f"column{name}" for name in names]
+    by_column = {mean.column: mean for mean in means}
+    for text, mean in zip(request.metrics, means, strict=True):
+        if mean is not by_column[mean.column]:
+            raise InputError(f"--metric {text}: another --metric is of the same columns; name a column in each, as in "
+                             f"--metric 'Mean(column={format_option(columns_of_metrics[0])}, worst=NUMBER)'")
+        if mean.column is not None and mean.column not in columns_of_metrics:
+            raise UnknownNameError("column of scores", mean.column, columns_of_metrics)
+    metrics = []
+    for column, better, worst in zip(columns_of_metrics, directions, worst_scores, strict=True):
+        mean = by_column.get(column, by_column.get(None, Mean()))
+        if (mean.better, better) == ("lower", "higher"):
+            raise InputError(f"--metric '{mean!r}' contradicts --score {column}:{better}; correct one of them")
+        metrics.append(Mean(low=mean.low, high=mean.high, worst=worst if mean.worst is None else mean.worst,
+                            better="lower" if better == "lower" else "higher", column=column))
+    return tuple(metrics)
 
 
 def _ask_about_different_columns(tables: Sequence[Table], names: Sequence[str]) -> InputError:

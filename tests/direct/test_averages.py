@@ -109,3 +109,13 @@ def test_missing_scores_of_0_and_1_count_as_the_worst():
     assert package.evaluate(None, values, "Mean(better=lower)", missing="worst").scores == {"a": 3 / 4, "b": 3 / 4}
     with pytest.raises(InputError, match="no worst value"):
         package.evaluate(None, {**values, "b": [1, 2, 3, 4]}, missing="worst")
+
+
+def test_the_advice_for_missing_costs_keeps_their_direction():
+    costs = {"a": [1, 2, None, 4.5], "b": [3, 2, 1, 4]}
+    with pytest.raises(InputError, match=r"metric='Mean\(better=lower, worst=NUMBER\)' with the worst possible score"):
+        package.evaluate(None, costs, "Mean(better=lower)", missing="worst")
+    assert package.evaluate(None, costs, "Mean(better=lower, worst=5)", missing="worst").scores == {
+        "b": 10 / 4, "a": (1 + 2 + 5 + 4.5) / 4}
+    with pytest.raises(InputError, match=r"worst = 0 is better than the observed score 1; .*better=lower, worst=N"):
+        package.evaluate(None, costs, "Mean(better=lower, worst=0)", missing="worst")

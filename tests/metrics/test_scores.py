@@ -62,6 +62,16 @@ def test_an_item_without_an_answer_has_no_worst_value_but_a_declared_one(metric)
     assert Mean(worst=0.0).statistics(Item("i", None), None) == (0, 1)
 
 
+@pytest.mark.parametrize(("metric", "allowed", "refused"), [
+    (Mean(worst=0.0, low=-1, high=1), 0.0, -0.5), (Mean("lower", worst=5.0, low=0, high=9), 5.0, 6.0)])
+def test_no_score_is_worse_than_the_worst_score(metric, allowed, refused):
+    assert metric.statistics(Item("i", None), Answer("i", allowed, 1)) == (allowed, 1)
+    with pytest.raises(InputError, match=f"worst = {metric.worst:g} is better than the observed score {refused:g}"):
+        metric.statistics(Item("i", None), Answer("i", refused, 1))
+    with pytest.raises(InputError, match="outside the declared range"):
+        metric.statistics(Item("i", None), Answer("i", 10.0, 1))
+
+
 def test_directions_and_names():
     assert {type(m).name: m.better for m in (Mean(), MAE(), RMSE(), Perplexity(), BitsPerCharacter())} == {
         "Mean": "higher", "MAE": "lower", "RMSE": "lower", "Perplexity": "lower", "BitsPerCharacter": "lower"}

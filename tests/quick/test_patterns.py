@@ -178,7 +178,8 @@ def test_missing_scores_of_0_and_1_count_as_0(folder, registry, monkeypatch):
     monkeypatch.chdir(write_scores(folder, values))
     options = ("{model}/{benchmark}.jsonl", "--score", "correct:higher", "--format", "json")
     error = registry("quick", *options, exit_code=3).stderr
-    assert "add --missing worst --metric 'Mean(worst=0)'" in error
+    assert ("add --missing worst (with --metric 'Mean(column=correct, worst=NUMBER)' if scores are not only 0 and 1)"
+            in error)
     for more in ([], ["--metric", "Mean(worst=0)"]):
         rows = registry("quick", *options, "--missing", "worst", *more).json
         assert {row["score"] for row in rows if row["system"] == "v3"} == {4 / 8}
@@ -190,5 +191,46 @@ def test_missing_scores_of_another_range_need_a_worst_score(folder, registry, mo
     monkeypatch.chdir(write_scores(folder, {"a": ["2", "7", "null"], "b": ["1", "2", "3"]}))
     error = registry("quick", "{model}/{benchmark}.jsonl", "--score", "correct:higher", "--missing", "worst",
                      exit_code=3).stderr
-    assert "or add --metric 'Mean(worst=0)' (or another worst score)" in error
+    assert "or add --metric 'Mean(column=correct, worst=NUMBER)' with the worst possible score" in error
     assert "import" not in error
+
+
+@pytest.fixture
+def costs(folder, monkeypatch):
+    """`a` is cheaper than `b` by 1 on each item that both answer, and `b` lacks the item that costs `a` 4."""
+    path = folder({f"{name}/code.csv": "id,success,cost\n" + "".join(
+        f"i{n},{n % 2},{cost}\n" for n, cost in enumerate(values))
+        for name, values in {"a": ["1", "2", "3", "4"], "b": ["2", "3", "4", ""]}.items()})
+    monkeypatch.chdir(path)
+    return ("{model}/{benchmark}.csv", "--score", "success:higher", "--score", "cost:lower", "--missing", "worst",
+            "--format", "json")
+
+
+def test_the_hint_for_missing_costs_keeps_the_column_and_its_direction(costs, registry):
+    error = registry("quick", *costs, exit_code=3).stderr
+    hint = "Mean(better=lower, column=cost, worst=NUMBER)"
+    assert f"add --metric '{hint}' with the worst possible score" in error
+    done = registry("quick", *costs, "--metric", hint.replace("NUMBER", "10"))
+    assert {(row["metric"], row["system"]): row["score"] for row in done.json} == {
+        ("success", "a"): 2 / 4, ("success", "b"): 2 / 4, ("cost", "a"): 10 / 4, ("cost", "b"): (2 + 3 + 4 + 10) / 4}
+
+
+@pytest.mark.parametrize(("metrics", "message"), [
+    (["Mean(worst=0)"], "worst = 0 is better than the observed score 1; add --metric "
+                        "'Mean(better=lower, column=cost, worst=NUMBER)' with the worst possible score"),
+    (["Mean(worst=10)"], "worst = 10 is better than the observed score 0; add --metric "
+                         "'Mean(column=success, worst=NUMBER)'"),
+    (["Mean(worst=10)", "Mean(worst=0)"], "--metric Mean(worst=10): another --metric is of the same columns; name a "
+                                          "column in each, as in --metric 'Mean(column=success, worst=NUMBER)'"),
+    (["Mean(column=price, worst=10)"], "unknown column of scores 'price'; known: cost, success"),
+    (["Mean(column=success, better=lower)"], "contradicts --score success:higher"),
+])
+def test_a_worst_score_of_each_column_is_not_better_than_others(metrics, message, costs, registry):
+    options = [text for metric in metrics for text in ("--metric", metric)]
+    assert message in registry("quick", *costs, *options, exit_code=3).stderr
+
+
+def test_columns_may_have_different_worst_scores(costs, registry):
+    options = "--metric", "Mean(column=cost, worst=10)", "--metric", "Mean(column=success, worst=0)"
+    rows = registry("quick", *costs, *options).json
+    assert [row["score"] for row in rows if row["metric"] == "cost"] == [10 / 4, 19 / 4]

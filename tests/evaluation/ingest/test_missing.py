@@ -17,8 +17,8 @@ ACCURACY, PEARSON = METRICS["Accuracy"](), METRICS["Pearson"]()
     (4, [ACCURACY, WITH_WORST], 'add the answers, or set missing = "worst" or missing = "drop" in the manifest'),
     (95, [ACCURACY], 'add the answers, or set missing = "worst" in the manifest; missing = "drop" would leave out 95 '
                      "of 100 items for all systems"),
-    (1, [FORMULA], 'add the answer, or set missing = "worst" (with the option worst of Formula) or missing = "drop" '
-                   "in the manifest"),
+    (1, [FORMULA], 'add the answer, or set missing = "worst" (with the option worst of '
+                   'Formula(formula="hits / all")) or missing = "drop" in the manifest'),
     (1, [ACCURACY, PEARSON], 'add the answer, or set missing = "drop" in the manifest'),
     (5, [PEARSON], 'add the answers; missing = "drop" would leave out 5 of 100 items for all systems'),
 ])
