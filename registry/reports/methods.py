@@ -259,7 +259,8 @@ def _describe_tests(board: Leaderboard) -> str:
              else "" if board.direction else "two-sided ")
     pairs = ("The difference is" if n_pairs == 1 else
              f"The differences of the {n_pairs:,} pairs of systems are")
-    sample = "" if comparison.unit in ("response", "judgment") else f" over {describe_sample(comparison, f'{comparison.unit}s')}"
+    units = f"{comparison.unit}s"
+    sample = "" if comparison.unit in ("response", "judgment") else f" over {describe_sample(comparison, units)}"
     sources = _cite(_select_test_citation(test, board))
     p_values = _describe_p_values(board, test)
     decision = ("" if comparison.family_size > 1 else
