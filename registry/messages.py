@@ -554,9 +554,19 @@ def _few_judged_items(items: int, least: int) -> str:
             f"some system; at least {least} are needed")
 
 
-def _unconnected_systems(systems: int) -> Text:
-    return (f"{counted(systems, 'system has', 'systems have')} no score, because not both wins and losses connect "
-            f"{'it' if systems == 1 else 'them'} with the other systems", "collect more votes")
+def _unconnected_systems(systems: Sequence[str]) -> Text:
+    it = "it" if len(systems) == 1 else "they"
+    return (f"no strength can be estimated for {listed(systems, 3)}, because {it} won all votes or lost all votes "
+            "against the other systems, or met none of them",
+            "such a system keeps all ranks; collect more votes, or leave it out")
+
+
+def _judgment_groups(judgments: int, groups: Mapping[str, int], random: Sequence[str]) -> str:
+    nouns = {"rated": "rated item"}
+    counts = ", ".join(counted(n, nouns.get(name, name)) for name, n in groups.items())
+    kinds = " and of one ".join(nouns.get(name, name) for name in random)
+    dependent = f"; errors allow for dependent judgments of one {kinds}" if random else ""
+    return f"the {counted(judgments, 'judgment')} have {counts}{dependent}"
 
 
 def _few_groups(groups: int, kind: str, least: int) -> str:
@@ -583,7 +593,15 @@ _add("few-judged-systems", "warning",
      "agreement of metrics with people is measured on only {systems} systems (at least {least} are recommended), and "
      "another system may reverse the order of the metrics", remedy="add systems", systems=3, least=5)
 _add("few-groups", "warning", _few_groups, groups=4, kind="voter", least=6)
-_add("unconnected-systems", "warning", _unconnected_systems, systems=2)
+_add("unconnected-systems", "warning", _unconnected_systems, systems=["iris"])
+_add("judgment-groups", "info", _judgment_groups, judgments=1500, groups={"voter": 40, "prompt": 60},
+     random=["voter", "prompt"])
+_add("order-effect", "info",
+     "the first system of a vote has an advantage of {estimate:.3f} in log odds (95 % CI {low:.3f} to {high:.3f})",
+     estimate=0.21, low=0.05, high=0.37)
+_add("tie-effect", "info",
+     "the logarithm of Davidson's tie parameter is {estimate:.3f} (95 % CI {low:.3f} to {high:.3f}); strengths are log "
+     "odds of votes that are not ties", estimate=-0.78, low=-0.9, high=-0.6)
 _add("weak-links", "warning",
      "differences between {groups} groups of systems depend on fewer than {least} wins in one direction",
      remedy="collect more votes between these groups", least=5, groups=2)

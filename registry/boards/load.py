@@ -33,6 +33,7 @@ from registry.boards.statements import (
     StoredFamily,
     describe_direction,
     describe_family,
+    describe_judgments,
     has_observed_direction,
     make_statements,
     parse_families,
@@ -325,7 +326,9 @@ def _make_leaderboard(board: StoredBoard, ranks: Ranks, resampled: ResampledRank
         statements += [] if warning is None else [warning]
     direction = describe_direction(comparison, request, rows, names) if decisions else ""
     statements += [direction] if direction else []
-    statements += [Message("sampled-pairs")] if get_name(rows[0]["metric_name"]) == "BradleyTerry" else []
+    if (joint := json.loads(request).get("joint")) is not None:
+        unscored = [name for name, row in zip(names, rows, strict=True) if row["score"] is None]
+        statements += describe_judgments(joint, unscored, get_name(rows[0]["metric_name"]))
     intervals = describe_intervals(comparison, request, has_scores=any(row["ci_low"] is not None for row in rows))
     statements += intervals.statements(comparison)
     if comparison.n_systems > 1:

@@ -403,3 +403,24 @@ def _warn_of_few_resamples(comparison: Comparison, pairs: Decisions, share: floa
         return ()
     return (Message("too-few-resamples", {"simulated": int(is_simulated.sum()), "differences": len(p),
                                           "resamples": resamples, "needed": required}),)
+
+
+def describe_judgments(joint: Mapping[str, Any], unscored: Sequence[str], metric: str) -> Iterator[Message]:
+    """Yield messages about the votes or ratings of a leaderboard.
+
+    Args:
+        joint: What `JointMatrix.describe` recorded.
+        unscored: Names of the systems without a score.
+        metric: Name of the metric.
+    """
+    yield Message("judgment-groups", {key: joint[key] for key in ("judgments", "groups", "random")})
+    for kind in ("voter", "annotator"):
+        if kind in joint["groups"] and kind not in joint["random"]:
+            yield Message("few-groups", {"groups": joint["groups"][kind], "kind": kind, "least": joint["least"]})
+    if unscored:
+        yield Message("unconnected-systems", {"systems": list(unscored)})
+    for code, effect in (("order-effect", "order"), ("tie-effect", "ties")):
+        if effect in joint["effects"]:
+            yield Message(code, dict(zip(("estimate", "low", "high"), joint["effects"][effect], strict=True)))
+    if metric == "BradleyTerry":
+        yield Message("sampled-pairs")

@@ -203,21 +203,35 @@ def _estimate(metric: JointMetric, counts: Counts, groups: Mapping[str, Ints], n
         model = _build_rating_model(metric, counts, groups)
         if reason := model.explain_refusal(names):
             raise InputError(str(reason))
-        return {"estimates": model.estimates, "offset": float(model.means.mean()), "warnings": model.warnings}
+        return {"estimates": model.estimates, "offset": float(model.means.mean()), "warnings": model.warnings,
+                "groups": _count_groups(groups), "random_kinds": tuple(
+                    {"item": "rated"}.get(kind, kind) for kind in model.groups), "effects": {}}
     from registry.significance.joint.estimates import LEAST_GROUPS
     from registry.significance.joint.votes import compute_win_rates, fit_bradley_terry
 
     votes, warnings = _collect_votes(counts, groups), list[Message]()
+    described: dict[str, Any] = {"groups": _count_groups(votes.groups), "effects": {}}
     n_voters = len(np.unique(votes.groups.get("voter", np.arange(LEAST_GROUPS))))
     if n_voters < LEAST_GROUPS:  # too few to estimate how much voters differ
         votes = replace(votes, groups={name: numbers for name, numbers in votes.groups.items() if name != "voter"})
         warnings.append(Message("few-groups", {"groups": n_voters, "kind": "voter", "least": LEAST_GROUPS}))
+    described["random_kinds"] = tuple(votes.groups)
     if not isinstance(metric, BradleyTerry):
         rates = compute_win_rates(votes)
-        return {"estimates": rates, "warnings": Messages((*warnings, *rates.warnings))}
+        return described | {"estimates": rates, "warnings": Messages((*warnings, *rates.warnings))}
     order = np.ones(len(votes), dtype=np.int64) if metric.order else None
     strengths = fit_bradley_terry(replace(votes, order=order), ties=metric.ties)
-    return {"estimates": strengths, "warnings": Messages((*warnings, *strengths.warnings))}
+    if unscored := [names[n] for n in np.flatnonzero(np.isnan(strengths.scores)).tolist()]:
+        warnings.append(Message("unconnected-systems", {"systems": unscored}))
+    effects = strengths.nuisance.estimate_scores()
+    known = [*(["order"] if metric.order else []), *(["ties"] if metric.ties == "davidson" else [])]
+    described["effects"] = {name: tuple(float(values[n]) for values in (effects.differences, effects.low, effects.high))
+                            for n, name in enumerate(known[:len(effects.differences)])}
+    return described | {"estimates": strengths, "warnings": Messages((*warnings, *strengths.warnings))}
+
+
+def _count_groups(groups: Mapping[str, Ints]) -> dict[str, int]:
+    return {name: len(np.unique(numbers)) for name, numbers in groups.items()}
 
 
 def _collect_votes(counts: Counts, groups: Mapping[str, Ints]) -> Votes:

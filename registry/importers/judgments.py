@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from registry.errors import InputError, counted
+from registry.errors import InputError, counted, listed
 from registry.importers.base import Importer, Sources, make_title, parse_json_text, read_objects
 from registry.manifest.folder import TaskFolder
 from registry.manifest.naming import split_model
@@ -98,7 +98,7 @@ class JudgmentImporter(Importer):
         loader = Sources(path)
         document = loader.load(path)
         document = self.convert(document)
-        layout, columns = self._read_layout(document)
+        layout, columns = read_layout(document, self.name)
         options = {**layout, **self._choose_columns(columns, document), **self.describe_reader(),
                    **({"attributes": list(self.attributes)} if self.attributes else {})}
         systems = self.list_systems(document, options)
@@ -133,32 +133,6 @@ class JudgmentImporter(Importer):
                              f"{', '.join(columns[:12])}; name the column with --option {missing[0]}=COLUMN",
                              path=document.path)
         return found
-
-    def _read_layout(self, document: Document) -> tuple[dict[str, Any], Sequence[str]]:
-        """Return the options that describe a table, and the names of its columns.
-
-        Raises:
-            InputError: The file is no table.
-        """
-        if document.content.startswith(MAGIC):
-            return {"syntax": "parquet"}, read_parquet_head(document)[0]
-        text = document.text().lstrip()
-        if text[:1] in ("{", "["):
-            syntax = "jsonl" if text[0] == "{" else "json"
-            try:
-                entry = json.loads(text.partition("\n")[0]) if syntax == "jsonl" else json.loads(text)[0]
-            except (ValueError, LookupError):
-                entry = None
-            if not isinstance(entry, dict):
-                raise InputError(f"no {self.name} in this file: expected JSON objects, one for each row",
-                                 path=document.path)
-            return {"syntax": syntax}, list(entry)
-        first_line = text.partition("\n")[0]
-        mark, separator = max(_SEPARATORS, key=lambda pair: first_line.count(pair[0]))
-        if mark not in first_line:
-            separator = "whitespace"
-        _, header = next(iter(read_cells(document, TextFormat(separator))), (1, []))
-        return {"separator": separator}, header
 
 
 class Votes(JudgmentImporter):
@@ -202,7 +176,7 @@ class Votes(JudgmentImporter):
 
     def convert(self, document: Document) -> Document:
         """Return one vote per row: two for the two orders of MT-Bench's judge, one for a preference of AlpacaEval."""
-        layout, columns = self._read_layout(document)
+        layout, columns = read_layout(document, self.name)
         if layout.get("syntax") not in ("json", "jsonl"):
             return document
         split = next((split for keys, split in _LAYOUTS.items() if set(keys) <= set(columns)), None)
@@ -271,6 +245,37 @@ class Ratings(JudgmentImporter):
         return {"id": "rating", "name": "AdjustedMean", **({"options": options} if options else {})}
 
 
+def read_layout(document: Document, kind: str) -> tuple[dict[str, Any], Sequence[str]]:
+    """Return the options that describe a table, and the names of its columns.
+
+    Args:
+        document: The file.
+        kind: `votes` or `ratings`, for errors.
+
+    Raises:
+        InputError: The file is no table.
+    """
+    if document.content.startswith(MAGIC):
+        return {"syntax": "parquet"}, read_parquet_head(document)[0]
+    text = document.text().lstrip()
+    if text[:1] in ("{", "["):
+        syntax = "jsonl" if text[0] == "{" else "json"
+        try:
+            entry = json.loads(text.partition("\n")[0]) if syntax == "jsonl" else json.loads(text)[0]
+        except (ValueError, LookupError):
+            entry = None
+        if not isinstance(entry, dict):
+            raise InputError(f"no {kind} in this file: expected JSON objects, one for each row",
+                             path=document.path)
+        return {"syntax": syntax}, list(entry)
+    first_line = text.partition("\n")[0]
+    mark, separator = max(_SEPARATORS, key=lambda pair: first_line.count(pair[0]))
+    if mark not in first_line:
+        separator = "whitespace"
+    _, header = next(iter(read_cells(document, TextFormat(separator))), (1, []))
+    return {"separator": separator}, header
+
+
 def list_found_columns(folder: TaskFolder) -> dict[str, str]:
     """Return the columns of an imported table of judgments by their roles; empty for other imported tasks."""
     (test_set, *_) = folder.tables["test_set"]
@@ -278,3 +283,19 @@ def list_found_columns(folder: TaskFolder) -> dict[str, str]:
     importer = importers.get(test_set["format"])
     return {} if importer is None else {role: test_set["options"][role] for role in importer.usual
                                         if role in test_set["options"]}
+
+
+def list_unused_columns(folder: TaskFolder) -> list[str]:
+    """Return a message about columns of a table of judgments that have no role; empty if there are none.
+
+    A column of persons or documents that was not recognised would make dependent judgments look independent.
+    """
+    found = list_found_columns(folder)
+    if not found:
+        return []
+    (test_set, *_) = folder.tables["test_set"]
+    options = test_set["options"]
+    _, columns = read_layout(Document(test_set["gold"], folder.files[test_set["gold"]]), test_set["format"])
+    unused = [name for name in columns if name not in (*found.values(), *options.get("attributes", ()))]
+    return [f"columns that were not used: {listed(unused, 12)}; if one of them names persons, items or documents, name "
+            "it with --option"] if unused else []

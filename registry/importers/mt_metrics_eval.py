@@ -37,7 +37,7 @@ class MtMetricsEval(Importer):
 
     def read(self, path: Path) -> TaskFolder:
         if not (path / "human-scores").is_dir():
-            raise InputError("this folder has no folder human-scores; name the folder of one test set, such as wmt23",
+            raise InputError("no folder human-scores in this folder; name the folder of one test set, such as wmt23",
                              path=path)
         available: dict[str, dict[str, Path]] = {}
         for file in find_files(path / "human-scores", lambda name: name.endswith(_SCORES), f"file called *{_SCORES}"):

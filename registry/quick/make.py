@@ -15,7 +15,7 @@ from registry.column_names import find_columns, has_role
 from registry.columns import JoinedColumns
 from registry.errors import InputError, UnknownNameError, counted, listed
 from registry.importers import IMPORTERS, Importer
-from registry.importers.judgments import list_found_columns
+from registry.importers.judgments import list_found_columns, list_unused_columns
 from registry.items import Answer, Item
 from registry.manifest.folder import TaskFolder
 from registry.manifest.naming import make_slugs, natural_key, split_model
@@ -661,7 +661,8 @@ def _import_results(kind: str, paths: Sequence[Path], request: Request, settings
 
 def _make_importer(kind: str, request: Request) -> Importer:
     options = dict(request.options)
-    names: dict[str, Any] = {"item": list(request.item) or None, "score": next(iter(request.score), None)}
+    names: dict[str, Any] = {"item": list(request.item) or None, "score": next(iter(request.score), None),
+                             "attributes": list(request.attribute) or None}
     options |= {name: value for name, value in names.items() if value and name in IMPORTERS[kind].__dataclass_fields__}
     if request.missing != "reject":
         if not hasattr(IMPORTERS[kind], "missing"):
@@ -685,9 +686,14 @@ def _apply_settings(kind: str, folder: TaskFolder, request: Request, settings: M
         InputError: The user names a metric, but the task has only scores.
     """
     tables = dict(folder.tables)
+    if request.by is not None:
+        raise InputError(f"--by does not apply to results of {kind}; keep the column with --attribute {request.by}, "
+                         f"and set facets = [\"{request.by}\"] in the [[test_set]] of the manifest")
+    if request.attribute and "attributes" not in IMPORTERS[kind].__dataclass_fields__:
+        raise InputError(f"--attribute does not apply to results of {kind}; remove it")
     if request.metrics:
         takes = next((METRICS[metric["name"]].takes for metric in tables["metric"] if metric["name"] in METRICS), "")
-        if takes != "segment":
+        if takes not in ("segment", "vote", "rating"):
             raise InputError(f"--metric applies only to answers and a gold, not to results of {kind}; remove it (use "
                              "--option for the options of the importer)")
         declared = make_metric_tables({name: common_metric(name, takes) for name in request.metrics})
@@ -701,9 +707,9 @@ def _apply_settings(kind: str, folder: TaskFolder, request: Request, settings: M
 def _make_imported(kind: str, folder: TaskFolder, request: Request) -> QuickTask:
     columns = list_found_columns(folder)
     options = [f"--as {kind}", *(reader_option(name, value) for name, value in (columns | {**request.options}).items())]
+    n_submissions = counted(len(folder.tables["submit"]), "submission was", "submissions were")
     return QuickTask(folder, tuple(_make_preview(folder)), " ".join(options),
-                (f"{counted(len(folder.tables['submit']), 'submission was', 'submissions were')} read from results of "
-                 f"{kind}",))
+                     (f"{n_submissions} read from results of {kind}", *list_unused_columns(folder)))
 
 
 def _make_preview(folder: TaskFolder) -> list[str]:

@@ -15,6 +15,7 @@ from registry.boards.results import summarise_for_paper
 from registry.boards.statements import describe_sample, has_observed_direction
 from registry.errors import counted
 from registry.evaluation.scorers import describe_scorer
+from registry.messages import Message
 from registry.metrics import METRICS, Metric
 from registry.metrics.statistics import Formula
 from registry.references import Reference, find_references, shorten_citation, split_citations
@@ -266,7 +267,19 @@ def _describe_tests(board: Leaderboard) -> str:
     decision = ("" if comparison.family_size > 1 else
                 f"{',' if p_values else ''} and called significant if p is at most {comparison.alpha:g}")
     direction = f" {board.direction}" if board.direction else ""
-    return f"{pairs} tested {sides}by {test.description}{sample}{sources}{p_values}{decision}.{direction}"
+    return f"{pairs} tested {sides}by {_describe_test(board, test)}{sample}{sources}{p_values}{decision}.{direction}"
+
+
+def _describe_test(board: Leaderboard, test: PairTest) -> str:
+    """Return the test in words; a test of votes or ratings names the groups of dependent judgments."""
+    groups = next((message.parameters for message in board.statements
+                   if isinstance(message, Message) and message.code == "judgment-groups"), None)
+    if groups is None:
+        return test.description
+    kinds = [kind.replace("rated", "rated item") for kind in groups["random"]]
+    counts = _join_words([counted(n, kind.replace("rated", "rated item")) for kind, n in groups["groups"].items()])
+    clustered = f" with standard errors clustered by {_join_words(kinds)}" if kinds else " with robust standard errors"
+    return f"a Wald test{clustered}{f' ({counts})' if counts else ''}"
 
 
 def _select_test_citation(test: PairTest, board: Leaderboard) -> str:

@@ -15,6 +15,7 @@ from registry.evaluation.comparing.board_statistics import Board, load_board
 from registry.evaluation.comparing.settings import Request
 from registry.identity import digest_json
 from registry.messages import Message
+from registry.significance import JointMatrix
 from registry.significance.diagnostics.ranks import rank_warnings
 from registry.significance.rank_sets import RANK_DRAWS, compute_rank_sets
 from registry.significance.ranks import count_rank_shares
@@ -72,6 +73,8 @@ def explain_refusal(board: Board) -> str | Message | None:
 
     The result is None or an empty text if it can be resampled.
     """
+    if isinstance(board.matrix, JointMatrix):
+        return f"{board.matrix.family} are not resampled; use simultaneous ranks"
     if board.matrix.unequal:
         return "systems are scored on different items"
     return explain_run_refusal(board.matrix) or resampling_refusal(board.matrix.by_unit)
@@ -104,18 +107,28 @@ def compute_all_rank_bounds(connection: Connection, task_row: TaskRow,
     bounds: dict[str, Floats] = {}
     warnings: dict[str, list[Message]] = {}
     settings, alpha = replace(request.settings, resamples=RANK_DRAWS), request.significance.alpha
-    for board, ranked in _load_ranked_boards(connection, task_row, request):
+    for board, ranked in _load_ranked_boards(connection, task_row, request, has_resamples=False):
         matrix = board.matrix.by_unit.select_systems(ranked)
-        warnings[board.key.name] = rank_warnings(matrix, "bootstrap", alpha=alpha, resamples=RANK_DRAWS)
-        sets = compute_rank_sets(matrix, settings, alpha=alpha)
+        if isinstance(matrix, JointMatrix):
+            warnings[board.key.name], sets = list(matrix.warnings), matrix.compute_rank_sets(settings, alpha)
+        else:
+            warnings[board.key.name] = rank_warnings(matrix, "bootstrap", alpha=alpha, resamples=RANK_DRAWS)
+            sets = compute_rank_sets(matrix, settings, alpha=alpha)
         bounds |= {f"{board.key.name}: {board.members[n].name}": np.array([low, high], dtype=np.float64)
                    for n, low, high in zip(ranked, sets.low, sets.high, strict=True)}
     return bounds, warnings
 
 
-def _load_ranked_boards(connection: Connection, task_row: TaskRow, request: Request,
-                        name: str | None = None) -> Iterator[tuple[Board, list[int]]]:
+def _load_ranked_boards(connection: Connection, task_row: TaskRow, request: Request, name: str | None = None, *,
+                        has_resamples: bool = True) -> Iterator[tuple[Board, list[int]]]:
     """Yield the leaderboards with two or more systems, and indices of ranked systems.
+
+    Args:
+        connection: Connection to the registry.
+        task_row: The task.
+        request: The requested comparison.
+        name: Name of the leaderboard; None: all.
+        has_resamples: True if scores are resampled, which votes and ratings do not allow.
 
     Raises:
         InputError: A leaderboard cannot be resampled.
@@ -123,7 +136,8 @@ def _load_ranked_boards(connection: Connection, task_row: TaskRow, request: Requ
     for board in _load_boards(connection, task_row, request, name):
         if len(board.members) < 2:
             continue
-        if reason := explain_refusal(board):
+        is_joint = isinstance(board.matrix, JointMatrix) and not has_resamples
+        if not is_joint and (reason := explain_refusal(board)):
             raise InputError(f"{board.key.name}: {reason}")
         yield board, [n for n, m in enumerate(board.members) if request.is_ranked(m.kind, late=m.late)]
 

@@ -26,7 +26,7 @@ from registry.manifest import Significance
 from registry.messages import BoardWarning
 from registry.plugins import versions
 from registry.provenance import Signature
-from registry.significance import CORRECTIONS, rank
+from registry.significance import CORRECTIONS, JointMatrix, rank
 from registry.significance.base import METHODS
 from registry.significance.multiple import STEP_DOWN
 from registry.significance.resampling.scores import share_resamples
@@ -279,7 +279,8 @@ class BoardComparison:
             "signature": signature, "run_id": results.journal.run_id(results.connection), "created_at": now(),
             "runs": settings.runs, "request": canonical_json(
                 key.describe_request(request) | {"intervals": intervals.description}
-                | ({"chance_codes": chance_codes} if chance_codes else {}))}])
+                | ({"chance_codes": chance_codes} if chance_codes else {})
+                | ({"joint": board.matrix.describe()} if isinstance(board.matrix, JointMatrix) else {}))}])
         results.journal.event(results.connection, "compare", key.task.slug, signature=signature, digest=digest,
                               late=[member.submission_id for member in board.members if member.late])
         return int(catalog.get(results.connection, ComparisonRow, digest=digest).comparison_id)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, fields, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -47,6 +47,10 @@ class JointMatrix(Matrix):
         estimates: Estimates of all systems.
         systems: Index of each system in `estimates`, [systems].
         warnings: Warnings about the estimates.
+        groups: Number of groups of dependent judgments by their kind, such as `{"voter": 40, "prompt": 60}`.
+        random_kinds: Kinds of groups that are a sample, so that results also hold for other groups.
+        effects: Other parameters of the model with their confidence intervals, such as the advantage of the first
+            system: estimate, low, high.
         factor, offset: The scores are factor * estimate + offset.
     """
 
@@ -54,6 +58,9 @@ class JointMatrix(Matrix):
     estimates: Estimates
     systems: Ints
     warnings: Messages
+    groups: Mapping[str, int]
+    random_kinds: tuple[str, ...]
+    effects: Mapping[str, tuple[float, float, float]]
     factor: float = 1.0
     offset: float = 0.0
 
@@ -61,6 +68,14 @@ class JointMatrix(Matrix):
     def by_unit(self) -> JointMatrix:
         """This object itself; `estimates` has the groups of observations."""
         return self
+
+    def describe(self) -> dict[str, Any]:
+        """Return a JSON object that describes the estimates, without names of systems."""
+        from registry.significance.joint.estimates import LEAST_GROUPS
+
+        return {"judgments": self.n_units, "least": LEAST_GROUPS, "groups": dict(self.groups),
+                "random": list(self.random_kinds),
+                "effects": {name: list(values) for name, values in self.effects.items()}}
 
     def scores(self) -> Floats:
         return self.offset + self.factor * self.estimates.scores[self.systems]

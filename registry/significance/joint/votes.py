@@ -122,11 +122,10 @@ class BradleyTerry:
 
     @property
     def warnings(self) -> Messages:
-        """Warnings of too few voters, of systems without a strength, and of systems that few wins connect."""
-        n_lost, n_groups = int(np.isnan(self.scores).sum()), int(self.firm_groups.max(initial=-1)) + 1
-        lost = Messages.make("unconnected-systems", systems=n_lost) if n_lost else ()
+        """Warnings of too few voters, and of systems that few wins connect."""
+        n_groups = int(self.firm_groups.max(initial=-1)) + 1
         weak = Messages.make("weak-links", groups=n_groups, least=LEAST_WINS) if n_groups > 1 else ()
-        return Messages((*self.strengths.warnings, *lost, *weak))
+        return Messages((*self.strengths.warnings, *weak))
 
     def compare(self, a: Ints, b: Ints, *, confidence: float = 0.95) -> Comparisons:
         """Compare pairs of systems, as `JointEstimates.compare` does.

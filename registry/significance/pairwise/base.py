@@ -189,7 +189,8 @@ class PairTest(Value):
         if len(observed) and open_.all():
             tails = self.tails(observed, settings)
         else:
-            parts = [(flags, Tails.make(np.full(np.count_nonzero(flags), log_p), "exact", messages=messages))
+            method: Method = "asymptotic" if matrix.family in JOINT else "exact"
+            parts = [(flags, Tails.make(np.full(np.count_nonzero(flags), log_p), method, messages=messages))
                      for flags, log_p, messages in (
                          (~differ, 0.0, NO_MESSAGES), (unscored, np.nan, Messages.make("no-shared-scores")),
                          (differ & undefined, np.nan, Messages.make("score-undefined")))]
