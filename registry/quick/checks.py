@@ -11,15 +11,16 @@ from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal
 from fnmatch import fnmatchcase
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 from registry.column_names import Role, has_role, is_measure, normalize
 from registry.errors import InputError, counted, listed
 from registry.quick.formats import PLACES, TYPES
 from registry.quick.parts import find_mark
 from registry.quick.plan import QuestionError, Questions, Request, option, reader_option
-from registry.quick.tables import DISTINCT, Table, are_numbers, are_truths, find_item_columns, is_number
+from registry.quick.tables import DISTINCT, Table, are_numbers, are_truths, find_item_columns, is_number, read_table
 from registry.readers import Document
+from registry.readers.judgments import OUTCOMES, fold_outcome
 
 _FEW = 10  # rows; in shorter tables, a score may equal the mean by chance
 _MOST = 0.5  # two columns are copies if they agree in this share of rows
@@ -34,6 +35,7 @@ _MARKS = (  # marks that metrics would count as words: pattern, description, sma
     (re.compile(r"\{ [^{}/]* / [^{}]*\}"), "alternatives in braces (the notation of sclite)", 0.0),
     (re.compile(r"\(%[a-z]+\)"), "optional words such as (%hesitation) (the notation of sclite)", 0.0))
 _NAME = re.compile(r"[\d_()-]")
+_OUTCOMES = 6  # most outcomes of votes, such as a, b, tie, both bad
 
 
 def ask_about_groups(table: Table, items: Sequence[str], request: Request, questions: Questions) -> None:
@@ -481,3 +483,30 @@ def refuse_marks(documents: Sequence[Document], texts: Sequence[Sequence[str]], 
         if len(ends) > _MOST * sum(map(len, systems)) and len({*ends}) * 2 < len(ends):
             raise documents[0].error(f"the lines of gold and systems often differ only in the {word} word, so these "
                                      f"words seem to be labels, {remedy}")
+
+
+def ask_about_votes(document: Document, request: Request) -> None:
+    """Ask the user to name the columns of a table that seems to have votes between two systems.
+
+    Two columns have mostly the same few names, which differ in every row, and a third one has few values.
+
+    Raises:
+        QuestionError: The table seems to have votes.
+    """
+    table = read_table(document, request.options)
+    if table is None or not table.header or len(table.rows) < _FEW or request.value is not None or request.system:
+        return
+    cells = {name: table.cells(name) for name in table.names}
+    few = [name for name, column in cells.items() if 1 < len({*column}) <= len(column) / 4 and not are_numbers(column)]
+    for a, b in combinations(few, 2):
+        names_a, names_b = {*cells[a]}, {*cells[b]}
+        if len(names_a & names_b) < max(2, _MOST * len(names_a | names_b)) or any(
+                x == y for x, y in zip(cells[a], cells[b], strict=True)):
+            continue
+        outcomes = [name for name, column in cells.items() if name not in (a, b) and len({*column}) <= _OUTCOMES]
+        outcomes = [name for name in outcomes if {*map(fold_outcome, cells[name])} <= OUTCOMES] or outcomes
+        raise QuestionError(
+            f"this looks like a table of votes between the systems in the columns {a} and {b}. Name the columns:", {
+                f"--as votes {reader_option('system_a', a)} {reader_option('system_b', b)} "
+                f"{reader_option('outcome', outcome)}": "if this column says which system is better"
+                for outcome in outcomes or ["COLUMN"]}, document.path)

@@ -31,6 +31,7 @@ from registry.metric_names import (
 from registry.metrics import BLEU, METRICS, Mean, Metric
 from registry.metrics.texts import ReferenceMetric
 from registry.quick.answers import plan_answers, read_all, require_column
+from registry.quick.checks import ask_about_votes
 from registry.quick.files import Files, NamedFile, find_golds, find_runs, find_systems, is_pattern
 from registry.quick.formats import plan_format
 from registry.quick.parts import extract_rows, find_row_paths, split_plan
@@ -314,6 +315,8 @@ def _plan_test_set(gold: Path | None, systems: Sequence[NamedFile], request: Req
         raise InputError("--system names columns, and works only if one table has all systems; name systems' files "
                          "without --system", path=files[0].document.path)
     if gold is None:
+        if len(files) == 1 and is_table and request.kind is None:
+            ask_about_votes(files[0].document, request)
         if len(files) == 1 and is_table and request.kind in (None, "candidates", "labels", "scores", "texts"):
             plan = plan_table(files[0].document, request)
             if plan is None:

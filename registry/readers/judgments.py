@@ -27,10 +27,18 @@ from registry.readers.tables import Row, TableReader, list_numbers, to_number
 from registry.values import TERSE
 
 # Words for outcomes in lower case, without blanks and underscores.
-_A_WINS = frozenset({"a", "modela", "systema", "model1", "system1", "left", "1", "1.0", "a>b", "a>>b"})
-_B_WINS = frozenset({"b", "modelb", "systemb", "model2", "system2", "right", "0", "0.0", "b>a", "b>>a"})
+_A_WINS = frozenset({"a", "modela", "systema", "model1", "system1", "left", "first", "1", "1.0", "a>b", "a>>b"})
+_B_WINS = frozenset({"b", "modelb", "systemb", "model2", "system2", "right", "second", "0", "0.0", "b>a", "b>>a"})
 _TIES = frozenset({"tie", "ties", "draw", "equal", "same", "0.5", "a=b"})
 _BOTH_BAD = frozenset({"tie(bothbad)", "bothbad", "bothbad.", "neither"})
+
+
+OUTCOMES = _A_WINS | _B_WINS | _TIES | _BOTH_BAD
+
+
+def fold_outcome(text: str) -> str:
+    """Return an outcome in the spelling of `OUTCOMES`: without case, blanks and underscores."""
+    return "".join(text.casefold().split()).replace("_", "")
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,7 +192,7 @@ class Votes(JudgmentReader):
         text = str(cell).strip()
         if text in (a, b):
             return float(text == a)
-        word = "".join(text.casefold().split()).replace("_", "")
+        word = fold_outcome(text)
         for words, points in ((_A_WINS, 1.0), (_B_WINS, 0.0), (_TIES, 0.5)):
             if word in words:
                 return points

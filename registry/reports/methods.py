@@ -277,7 +277,8 @@ def _describe_test(board: Leaderboard, test: PairTest) -> str:
     if groups is None:
         return test.description
     kinds = [kind.replace("rated", "rated item") for kind in groups["random"]]
-    counts = _join_words([counted(n, kind.replace("rated", "rated item")) for kind, n in groups["groups"].items()])
+    numbers = [counted(n, kind.replace("rated", "rated item")) for kind, n in groups["groups"].items()]
+    counts = _join_words(numbers) if numbers else ""
     clustered = f" with standard errors clustered by {_join_words(kinds)}" if kinds else " with robust standard errors"
     return f"a Wald test{clustered}{f' ({counts})' if counts else ''}"
 

@@ -164,3 +164,64 @@ def test_preferences_of_alpaca_eval_may_be_probabilities(registry, tmp_path):
     scores = {row["system"]: row["score"] for row in rows}
     points = 1 + 1 + 0 + 0.5 + 0.5 + 0.75
     assert scores["reference"] - scores["aspen"] == pytest.approx(math.log(points / (6 - points)))
+
+
+def test_a_system_that_lost_all_votes_is_named_and_has_no_p_value(registry, tmp_path):
+    votes = [(*pair, outcome) for pair in (("aspen", "birch"), ("birch", "cedar"), ("cedar", "aspen"))
+             for outcome in "aaaaabbbb"] + [("aspen", "elm", "a")] * 9
+    write(tmp_path / "votes.jsonl", votes)
+    registry("quick", "votes.jsonl", "--keep", "arena")
+    board = registry("board", "arena", "--format", "table", "--notes").stdout
+    assert "strength can be estimated for elm, because it won all votes or lost all votes" in board
+    pairs = registry("pairs", "arena", "--format", "json").json
+    assert {pair["p_value"] is None for pair in pairs if "elm" in (pair["system_a"], pair["system_b"])} == {True}
+    assert {pair["method"] for pair in pairs} == {"asymptotic"}
+    assert "exact" not in registry("board", "arena", "--methods").stdout
+
+
+def test_boards_count_voters_and_print_the_advantage_of_the_first_system(registry, tmp_path):
+    """With one pair in both places, the advantage is half the difference of the logits of the two places."""
+    columns = ("model_a", "model_b", "winner", "voter")
+    votes = [("aspen", "birch", "a" if n % 4 else "b", f"v{n % 8}") for n in range(64)]
+    votes += [("birch", "aspen", "a" if n % 2 else "b", f"v{n % 8}") for n in range(64)]
+    write(tmp_path / "votes.jsonl", votes, columns)
+    registry("quick", "votes.jsonl", "--option", "order=true", "--keep", "arena")
+    board = registry("board", "arena", "--format", "table", "--notes").stdout
+    assert f"an advantage of {math.log(3) / 2:.3f} in log odds" in board
+    assert "128 judgments have 8 voters; errors allow for dependent judgments of one voter" in board
+    assert "clustered by voter (8 voters)" in registry("board", "arena", "--methods").stdout
+
+
+def test_columns_without_a_role_are_named_and_kept_on_request(registry, tmp_path):
+    columns = ("model_a", "model_b", "winner", "language")
+    votes = [("aspen", "birch", "ab"[n % 3 > 1], ("en", "de")[n % 2]) for n in range(30)]
+    write(tmp_path / "votes.jsonl", votes, columns)
+    assert "columns that were not used: language" in registry("quick", "votes.jsonl").stderr
+    told = registry("quick", "votes.jsonl", "--keep", "arena", "--attribute", "language").stderr
+    assert "not used" not in told
+    assert 'attributes = ["language"]' in (tmp_path / "arena" / "task.toml").read_text()
+    refused = registry("quick", "votes.jsonl", "--by", "language", exit_code=None)
+    assert refused.exit_code != 0
+    assert "--by does not apply to results of votes; keep the column with --attribute language" in refused.stderr
+
+
+def test_simultaneous_ranks_and_win_rates(registry, tmp_path):
+    votes = [(a, b, "a") for a, b in (("aspen", "birch"), ("birch", "cedar"), ("aspen", "cedar")) for _ in range(40)]
+    votes += [(b, a, "a") for a, b, _ in votes[::10]]
+    write(tmp_path / "votes.jsonl", votes)
+    registry("quick", "votes.jsonl", "--keep", "arena", "--metric", "win rate")
+    rows = registry("board", "arena", "--ranks", "simultaneous", "--format", "json").json
+    assert [(row["system"], row["simultaneous_low"], row["simultaneous_high"]) for row in rows] == [
+        ("aspen", 1, 1), ("birch", 2, 2), ("cedar", 3, 3)]
+    assert [row["score"] for row in rows] == pytest.approx([80 / 88, 0.5, 8 / 88])
+
+
+def test_quick_asks_for_the_columns_of_votes_with_other_names(registry, tmp_path):
+    systems = ("aspen", "birch", "cedar")
+    votes = [(f"q{n}", systems[n % 3], systems[(n + 1 + n // 3 % 2) % 3], "first" if n % 5 else "second", n % 2)
+             for n in range(60)]
+    write(tmp_path / "votes.jsonl", votes, ("question", "links", "rechts", "besser", "runde"))
+    refused = registry("quick", "votes.jsonl", exit_code=None)
+    assert refused.exit_code != 0
+    assert "table of votes between the systems in the columns links and rechts" in refused.stderr
+    assert "--as votes --option system_a=links --option system_b=rechts --option outcome=besser" in refused.stderr
