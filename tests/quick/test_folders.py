@@ -177,3 +177,10 @@ def test_a_gold_and_answers_inside_an_object(folder):
         IDS, labels, strict=True)]}) for name, labels in (("gold.json", A), ("in/a.json", A), ("in/b.json", A))})
     made = make([base / "in"], Request(gold=str(base / "gold.json"), options={"rows": "data"}))
     assert made.read_as == "--item id --label label --option rows=data --metric Accuracy"
+
+
+def test_every_importer_leaves_a_folder_of_tables_to_the_others(folder, registry, monkeypatch):
+    monkeypatch.chdir(folder({f"results/{model}.csv": "item,correct\n" + "".join(
+        f"{key},{value}\n" for key, value in zip(IDS, VALUES[model, "arc"], strict=True)) for model in MODELS}))
+    assert get_scores(registry, "quick", "results", "--score", "correct:higher") == {
+        ("test", model): MEANS["arc", model] for model in MODELS}
