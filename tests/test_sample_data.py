@@ -62,7 +62,7 @@ def test_the_judge_would_have_its_sibling_win(registry, scored):
         means[path.stem.partition(".")[2]] = sum(int(judge) for _, judge, _ in rows) / len(rows)
     assert max(means, key=means.get) == "hazel-judge-small"
     told = registry("board", "answers", "--format", "table").stdout
-    (names,) = re.findall(r"In 3 of 6 pairs \((.*?)\), the judge favours one of the two systems", told)
+    (names,) = re.findall(r"In 3 of 6 pairs \((.*?)\), the automatic judge favours one of the two systems", told)
     assert names.count("; ") == 2
     assert all("hazel-judge-small" in pair for pair in names.split("; "))
     assert "so it is not exactly the difference of the two scores" in told

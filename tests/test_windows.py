@@ -64,6 +64,7 @@ def test_every_command_runs(simulated, task, tmp_path, monkeypatch):
     manifest = task.write()
     manifest.write_text(manifest.read_text("utf-8").replace("[task]", f'[task]\ntitle = "{TITLE}"', 1), "utf-8")
     Path("d.tsv").write_bytes((task.folder / "systems" / "b.tsv").read_bytes())
+    Path("labels.csv").write_text("item,ann,ben\n" + "".join(f"i{n},{'xy'[n % 2]},x\n" for n in range(60)), "utf-8")
     Path("scores.csv").write_text("id,a,b\n" + "".join(f"i{n},{n % 3},{n % 2}\n" for n in range(12)), "utf-8")
     gold, *systems = task.folder / "gold.tsv", *sorted((task.folder / "systems").glob("*.tsv"))
     quick = (*systems, "--gold", gold, "--item", "1", "--label", "2")
@@ -86,6 +87,7 @@ def test_every_command_runs(simulated, task, tmp_path, monkeypatch):
         ("show", "small/test/a/a"), ("release", "small", "--output", "released"), ("verify",), ("verify", "released"),
         ("plot", "small", "scores", "--output", "board.svg"), ("task-pack", manifest, "--output", "pack"),
         ("quick", *quick), ("new", "small", *quick, "--to", "new"),
+        ("agreement", "labels.csv", "--annotators", "ann,ben"),
         ("import", "wide", "scores.csv", "--to", "imported", "--option", "item=id"),
         ("purge", "small", "d", "--reason", "asked")]
     missing = {*typer.main.get_command(app).list_commands(None)} - {command[0] for command in commands}

@@ -140,7 +140,8 @@ def _make_option(field: Field[Any], type_: Any) -> tuple[Any, Any]:
         type_, default = str | None, option.default_text
     elif typing.get_origin(type_) is tuple:
         type_, default = list[typing.get_args(type_)[0]] | None, None  # type: ignore[misc]
-    return Annotated[type_, typer.Option(_make_flag(field), metavar=option.metavar or None, min=option.minimum,
+    flags = [_make_flag(field), *(["-m"] if _make_flag(field) == "--metric" else [])]
+    return Annotated[type_, typer.Option(*flags, metavar=option.metavar or None, min=option.minimum,
                                          max=option.maximum, help=option.help)], default
 
 

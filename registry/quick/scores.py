@@ -377,8 +377,7 @@ def plan_table(document: Document, request: Request) -> Plan | None:
     refuse_unusual_numbers(table, [name for name in table.names if not has_role(name, "item") and (
         request.value is None or request.value[0] == "score")])
     if {"model_a", "model_b", "winner"} <= {*map(normalize, table.names)}:
-        raise document.error("the file has pairwise judgments of two systems, but a board needs a score of each system "
-                             "for each item; write such a table")
+        raise document.error("the file has votes between two systems, but some cannot be read; --as votes says which")
     system = find_system_column(table, request)
     golds = find_columns(table.names, "gold") if request.gold is None else [request.gold]
     if system is not None and golds and (request.gold is not None or not _find_likely_scores(table, [system, *golds])):

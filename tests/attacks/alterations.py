@@ -33,7 +33,8 @@ EXEMPT = {
     "study_part": "parts of an unfinished study: a note counts them; `verify` makes a finished study again without",
 }
 EMPTY = {"study_part", "publication", "statistic_total", *(f"statistics_{name}" for name in (
-    "ratio_decimal", "prf", "alignment", "bleu", "chrf", "meteor", "additive", "pair"))}  # tables of other families
+    "ratio_decimal", "prf", "alignment", "bleu", "chrf", "meteor", "additive", "pair", "votes",
+    "ratings"))}  # tables of other families
 
 VIEWS = {
     "a winner off the board": ("ranked_submission", "SELECT * FROM ({former}) WHERE team <> 'ann'"),

@@ -155,7 +155,7 @@ def test_two_files_of_one_name(applied):
     (("compare", "--alpha", "1.5"), ["alpha: is 1.5; expected a number above 0 and below 1"], 3),
     (("compare", "--test", "sign(tie=nan)"), ["option 'tie' of sign is nan; expected a finite number from 0 up"], 3),
     (("effects", "--margin", "nan"), ["margin: is nan; expected a finite number above 0"], 3),
-    (("compare", "--unit", "word"), ["unit: is 'word'; expected 'item', 'cluster' or 'response'"], 3),
+    (("compare", "--unit", "word"), ["unit: is 'word'; expected 'item', 'cluster', 'response' or 'judgment'"], 3),
     (("submit", "small", "absent.tsv", "--system", "x"), ["absent.tsv: cannot read the file"], 3),
     (("board", "--db", "elsewhere.duckdb"), ["elsewhere.duckdb: there is no registry here"], 3),
 ])

@@ -44,7 +44,7 @@ def test_a_problem_has_a_place_a_category_and_a_cause(packed, tmp_path):
         {**here, "line": 8, "item": None, "category": "format", "cause": None,
          "message": "the line has 1 column; expected 2 (item, label) with the separator tab"},
         {**here, "line": None, "item": "d01-08", "category": "missing",
-         "message": 'it has no answer; add it, or set missing = "worst" or missing = "drop" in the manifest',
+         "message": 'it has no answer; add the answer, or set missing = "worst" or missing = "drop" in the manifest',
          "cause": "the missing lines may be among the lines that could not be read"}]
 
 

@@ -30,7 +30,7 @@ def test_items_and_the_systems_that_they_changed(registry, corrected):
         "systems": [{"system": name, "n_items": 1, "most": ["i0"]} for name in ("one/one", "two|x/two|x")]}
     assert re.search(r"i0 +a +b\n", registry("diff").stdout)
     registry("compare", "--alpha", "0.01")
-    assert "both states of every leaderboard have the same gold" in registry(
+    assert "the gold of no leaderboard differs between the two states" in registry(
         "diff", "--format", "erratum", exit_code=4).stderr
 
 

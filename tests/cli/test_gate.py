@@ -203,12 +203,12 @@ def test_an_item_that_the_look_needs_has_to_be_answered(gated, registry):
 
 
 def test_looks_follow_their_plan(gated, registry):
-    assert "look 1 of 3 was not made" in look(registry, "same", 2, looks=3, exit_code=3).stderr
+    assert "there is no look 1 of 3 with" in look(registry, "same", 2, looks=3, exit_code=3).stderr
     look(registry, "same", 1, looks=3, exit_code=6)
     assert "with --looks 3" in look(registry, "same", 1, looks=2, exit_code=3).stderr
     assert "with --looks 3" in registry("gate", "base", "same", "--margin", "0.02", exit_code=3).stderr
-    assert "look 2 of 3 was not made" in look(registry, "same", 3, looks=3, exit_code=3).stderr
-    assert "look 1 of 3 was not made" in look(registry, "same", 2, "--alpha", "0.1", looks=3, exit_code=3).stderr
+    assert "there is no look 2 of 3 with" in look(registry, "same", 3, looks=3, exit_code=3).stderr
+    assert "there is no look 1 of 3 with" in look(registry, "same", 2, "--alpha", "0.1", looks=3, exit_code=3).stderr
     look(registry, "same", 2, looks=3, exit_code=6)
     assert "already stored" in look(registry, "same", 1, looks=3, exit_code=6).stderr
     look(registry, "bad", 1, looks=3, exit_code=4)

@@ -109,7 +109,7 @@ def test_commands_options_and_choices_are_completed():
     assert values("export", "x", "bib") == ["bibtex"]
     assert values("compare", "--correction", "h") == ["holm", "hochberg"]
     assert values("quick", "--metric", "Bal") == ["BalancedAccuracy"]
-    assert values("quick", "--as", "mt") == ["mtme", "mteb"]
+    assert values("quick", "--as", "mt") == ["mtme", "mteb", "mt-metrics-eval"]
     assert values("import", "c") == ["codabench"]
     assert "--alpha" in values("study", "power", "--al")  # of the study's class
     assert values("board", "small", "") == values("backup", "x", "") == []
@@ -211,7 +211,7 @@ def test_citation_and_version(registry):
     assert entries.count("{") == entries.count("}")
     assert entries.count("\n@") == len(load_references())
     assert all(entries.count(work.bibtex) == 1 for work in load_references())
-    assert "% Tests: permutation\n@article{deutsch" in entries
+    assert "% Tests: permutation; studies: metrics\n@article{deutsch" in entries
     assert "% Corrections: bh, by\n@article{benjamini-yekutieli" in entries
     assert registry("-V").stdout == registry("--version").stdout
 

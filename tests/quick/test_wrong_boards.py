@@ -343,8 +343,6 @@ FAULTS = {  # files, what is named, and what the message gives
         IDS, HALVES, HALVES, HALVES, header=("id", "yes", "no", "maybe"))}, "a.tsv", "called prediction"),
     "spans in columns": ({"gold.tsv": rows(IDS, range(N), range(3, N + 3), ["X"] * N, header=(
         "id", "start", "end", "type"))} | {"a.tsv": ""}, "a.tsv", "--as spans --item id --option separator=tab"),
-    "comparisons": ({"a.csv": csv(IDS, ["x"] * N, ["y"] * N, ["x"] * N, header=("id", "model_a", "model_b", "winner"))},
-                    None, "pairwise judgments of two systems"),
 }
 
 

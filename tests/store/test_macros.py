@@ -83,7 +83,7 @@ PAIRED = ("difference_region", "shared_answers", "regions", "contingency", "disc
 ])
 @pytest.mark.parametrize("select", ["*", "count(*)"])
 def test_an_unknown_name_is_an_error_also_where_nothing_would_be_found(connection, query, call, select):
-    with pytest.raises(duckdb.Error, match="unknown submission small/test/a/d; did you mean small/test/a/a"):
+    with pytest.raises(duckdb.Error, match="unknown submission small/test/a/d; the full name is TASK/TEST_SET/TEAM"):
         query(f"SELECT {select} FROM {call}")
     connection.execute("BEGIN; DELETE FROM response")
     with pytest.raises(duckdb.Error, match="unknown submission small/test/a/d"):

@@ -75,8 +75,8 @@ def test_scores_intervals_and_pairs_are_those_of_ppi_python(judged, registry):
 def test_the_board_tests_differences_with_slopes_of_their_own(judged, registry):
     """The numbers are ppi-python's, also where the judge is a constant above people, which is told of."""
     path = judged(significance='test = "prediction-powered(variant=normal)"', bias=0.2)
-    assert "in the only pair, the judge favours one of the two systems" in registry("run", path).stderr
-    assert "the only pair, the judge favours one" in registry("board", "t", "--format", "table").stdout
+    assert "in the only pair, the automatic judge favours one of the two systems" in registry("run", path).stderr
+    assert "the only pair, the automatic judge favours one" in registry("board", "t", "--format", "table").stdout
     (pair,) = registry("pairs", "t", "--format", "json").json
     difference, low, high, p, *_ = PPI["aspen less birch"]
     assert [pair[key] for key in ("difference", "ci_low", "ci_high", "p_value", "p_adjusted")] == [

@@ -32,7 +32,7 @@ def half(self, sums):
 def test_nothing_is_stale_after_a_run(registry, scored, task):
     scored(task)
     assert stale(registry) == []
-    assert "computed" not in registry("board", "--format", "md").stdout
+    assert "computed the scores" not in registry("board", "--format", "md").stdout
 
 
 def test_code_that_gives_the_same_changes_nothing_but_who_computed_it(registry, scored, task, changed):

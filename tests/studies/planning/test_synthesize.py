@@ -101,8 +101,9 @@ def test_items_without_a_score_are_neither_easy_nor_hard(registry, scored, tmp_p
 @pytest.mark.parametrize(("asked", "said"), [
     ((), "NAME=RATE"), (("--system", "a=high"), "NAME=RATE"), (("--system", "a=1"), "above 0 and below 1"),
     ((*SYSTEMS, "--correlation", "0.95"), "have a correlation between"), ((*SYSTEMS, "--items", "1"), "expected 2 to"),
-    (("--system", "a/b=0.5"), "invisible characters from the name"), ((*SYSTEMS, "--pair", "ours=0.2"), "A,B=R12"),
-    ((*SYSTEMS, "--pair", "ours,theirs=much"), "A,B=R12"), ((*SYSTEMS, "--pair", "ours,them=0.2"), "system 'them'"),
+    (("--system", "a/b=0.5"), "invisible characters from the name"), ((*SYSTEMS, "--pair", "ours=0.2"), "--pair A,B"),
+    ((*SYSTEMS, "--pair", "ours,theirs=much"), "--pair A,B=0.8"),
+    ((*SYSTEMS, "--pair", "ours,them=0.2"), "system 'them'"),
     ((*SYSTEMS, "--pair", "ours,ours=0.2"), "or is one system"),
     ((*SYSTEMS, "--pair", "ours,theirs=0.2", "--pair", "theirs,ours=0.2"), "named twice"),
     ((*SYSTEMS, "--pair", "ours,theirs=0.95"), "have a correlation between"),
