@@ -107,15 +107,9 @@ PANDAS = ",aspen,acme/birch-7b\nq0,0.5,1.0\nq1,0.25,\n"  # DataFrame.to_csv; the
     ("item" + PANDAS, [], "results.csv:2: column 'item' has 'q0', which is not a score; add --option item="),
     (PANDAS.replace(",", ";"), [], "results.csv:1: the table has only one column, ';aspen;acme/birch-7b'; set "
      "the separator"),
-<<<<<<< HEAD
     (PANDAS, ['item=[""]'], "error: results.csv: item 'q1': it has no score; add the answer, or set "
      "missing = \"worst\" (with the option worst of Mean) in the manifest; missing = \"drop\" would leave out "
      "1 of 2 items for all systems; for an import set the option 'missing'"),
-=======
-    (PANDAS, ['item=[""]'], "error: results.csv: item 'q1': it has no score; add the answer, or "
-     "set missing = \"worst\" (with the option worst of Mean) in the manifest; missing = \"drop\" would leave out 1 of "
-     "2 items for all systems; for an import set the option 'missing'"),
->>>>>>> aa5858c2 (Match new messages in tests, and give --metric its short form everywhere)
 ])
 def test_what_a_data_frame_writes_is_told_apart_or_refused_with_the_remedy(registry, table, content, options, says):
     table.write_text(content)
