@@ -693,7 +693,7 @@ _add("equal-as-shown", "info",
 
 
 # Submissions. Their names are the parameter `submissions`.
-_COUNT_AS = {"worst": ("counts as wrong", "count as wrong"),
+COUNT_AS = {"worst": ("counts as wrong", "count as wrong"),
              "own": ("is left out for this submission", "are left out for this submission"),
              "drop": ("is left out for all systems", "are left out for all systems")}
 
@@ -701,7 +701,7 @@ _COUNT_AS = {"worst": ("counts as wrong", "count as wrong"),
 def _missing_answers(n: int, items: int, policy: str, column: str | None = None) -> str:
     if column is not None and n == items and policy in ("drop", "own"):
         return f"no item has {column!r}, so the system is not on the boards of this score"
-    singular, plural = _COUNT_AS[policy]
+    singular, plural = COUNT_AS[policy]
     all_items, what = f"of {counted(items, 'item')}", "answer" if column is None else repr(column)
     return counted(n, f"{all_items} has no {what} and {singular}", f"{all_items} have no {what} and {plural}")
 

@@ -128,7 +128,7 @@ def _print_json(result: StudyResult, summary: Row) -> None:
     sentences = list(result.finding.reading)
     content = {"task": result.task, "base": study.base, "candidate": study.candidate, **summary,
                "sentences": sentences, "signature": result.signature,
-               "criteria": result.finding.tables["criteria"]}
+               "criteria": result.finding.tables["criteria"], "missing": result.finding.tables.get("missing", [])}
     write(json.dumps(replace_undefined(content), ensure_ascii=False, indent=2) + "\n")
     report_all(sentences)
 
@@ -167,7 +167,7 @@ def _render_junit(result: StudyResult) -> bytes:
         against = f" against {row['against']}" if row["against"] != rows[0]["against"] else ""
         case = Xml.SubElement(suite, "testcase", name=f"{row['metric']}{against}",
                               classname=f"{result.task}.{row['test_set']}")
-        text = _describe_criterion(row, result.study.candidate)  # type: ignore[attr-defined]
+        text = _describe_criterion(row, result)
         if row["verdict"] == "pass":
             Xml.SubElement(case, "system-out").text = text
         else:
@@ -176,16 +176,20 @@ def _render_junit(result: StudyResult) -> bytes:
     return document
 
 
-def _describe_criterion(row: Row, candidate: str) -> str:
+def _describe_criterion(row: Row, result: StudyResult) -> str:
     from registry.rendering.table import format_p_value
+    from registry.studies.gate import describe_missing
 
     p = row["p_loss"] if row["verdict"] == "fail" else row["p_value"]
     size = row["difference"]
     change = "has no difference to" if not size else f"is {'better' if size > 0 else 'worse'} by {abs(size):.4g} than"
-    needed = row["needed_units"]
-    parts = [f"{row['verdict']}: {candidate} {change} {row['against']} by {row['metric']} on {row['test_set']} "
+    study: Any = result.study
+    missing = [count for count in result.finding.tables.get("missing", ()) if count["metric"] == row["metric"]
+               and row["test_set"] in ("average", count["test_set"])
+               and count["system"] in (study.candidate, row["against"])]
+    parts = [f"{row['verdict']}: {study.candidate} {change} {row['against']} by {row['metric']} on {row['test_set']} "
              f"({row['candidate']:.4g} and {row['base']:.4g})",
              "" if row["margin"] is None else f"margin {row['margin']:g}",
-             "" if p is None else f"p = {format_p_value(p)}", f"{row['units']:,} units",
-             "" if needed is None else f"about {needed:,} units are needed"]
-    return ", ".join(filter(None, parts))
+             "" if p is None else f"p = {format_p_value(p)}", f"{row['units']:,} units"]
+    sentences = [*study.describe_next_step(row), *describe_missing(missing)]
+    return ". ".join([", ".join(filter(None, parts)), *([" ".join(sentences)] if sentences else [])])

@@ -542,6 +542,22 @@ def submission_attributes(connection: Connection, submission_ids: Sequence[int])
         name: str(value) for name, value in json.loads(row.attributes).items()} for row in connection.execute(query)}
 
 
+def load_missing_answers(connection: Connection, submission_ids: Sequence[int]) -> dict[int, list[dict[str, Any]]]:
+    """Return counts of the items that submissions did not answer, by submission id.
+
+    A count has the parameters of the message `missing-answers`, and the number of the run, from 1.
+    """
+    query = text("""
+        SELECT submission_id, replicate, parameters FROM submission_message
+        WHERE code = 'missing-answers' AND submission_id IN :ids ORDER BY submission_id, replicate, parameters
+        """).bindparams(bindparam("ids", expanding=True))
+    counts: dict[int, list[dict[str, Any]]] = {}
+    for row in connection.execute(query, {"ids": list(submission_ids)}):
+        counts.setdefault(row.submission_id, []).append(
+            {"run": (row.replicate or 0) + 1, "column": None, **json.loads(row.parameters)})
+    return counts
+
+
 def declare_metrics(connection: Connection, task_id: int, declared: Sequence[tuple[str, int, bool]]) -> bool:
     """Store the metrics that a task declares; return True if anything changed.
 

@@ -8,7 +8,7 @@ the margin after Holm's correction (a union-intersection test). Otherwise it is 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -19,6 +19,9 @@ from registry.errors import InputError, UnknownNameError, counted, listed
 from registry.evaluation.comparing.board_keys import BoardKey
 from registry.evaluation.comparing.board_statistics import Board
 from registry.evaluation.comparing.settings import Request, build_request
+from registry.messages import COUNT_AS
+from registry.metrics import METRICS
+from registry.plugins import find_package
 from registry.significance.base import Observed
 from registry.significance.margins import (
     MarginTest,
@@ -35,6 +38,7 @@ from registry.studies.gate_looks import GateCase, GateSubject, compute_level, nu
 from registry.studies.run import choose_metrics
 from registry.studies.study import BoardStudy, Choice, Finding, Row, choose_keys, is_named, option
 from registry.studies.suites import stack_strata
+from registry.values import parse
 
 
 class Gate(BoardStudy):
@@ -128,10 +132,24 @@ class Gate(BoardStudy):
                           and any(is_named(member, name) for member in key.members)]:
                 raise InputError(f"{self.candidate} has no score on {listed(absent, 4)}, where {name} has one; submit "
                                  "and score it there, or select test sets by --test-set")
-        attributes = catalog.submission_attributes(
-            connection, sorted({member.submission_id for key in reduced for member in key.members}))
+        ids = sorted({member.submission_id for key in reduced for member in key.members})
+        attributes = catalog.submission_attributes(connection, ids)
+        counts = catalog.load_missing_answers(connection, ids)
+        missing = [row for key in reduced for row in self._list_missing(key, counts)]
         yield GateSubject(self, tuple(reduced), {systems[n].name: values for n, values in attributes.items()}, request,
-                          self.look or 1, self.looks)
+                          self.look or 1, self.looks, missing)
+
+    def _list_missing(self, key: BoardKey, counts: Mapping[int, Sequence[Row]]) -> Iterator[Row]:
+        """Yield the number of items of a leaderboard that a system does not answer, for each such system and run.
+
+        Looks with `missing = "own"` need only the items of the look, and all of these have an answer.
+        """
+        column = None if find_package(key.metric.name) else parse("metric", METRICS, key.metric.name).column
+        for member in key.members:
+            for count in counts.get(member.submission_id, ()):
+                if count["column"] in (None, column) and not (self.looks > 1 and count["policy"] == "own"):
+                    yield {"metric": key.metric.alias, "test_set": key.test_set.name, "system": next(
+                        name for name in (self.candidate, *self.opponents) if is_named(member, name)), **count}
 
     def list_items(self, connection: Connection, choice: Choice) -> list[Row]:
         """Return the items that this look needs, each with the first look that tests it.
@@ -191,8 +209,10 @@ class Gate(BoardStudy):
         verdict = "fail" if "fail" in verdicts else "pass" if all(v == "pass" for v in verdicts) else "undecided"
         summary: Row = {"verdict": verdict, "alpha": level, "confidence": 1 - 2 * level, "look": self.look,
                         "looks": self.looks}
-        return Finding({"criteria": rows, "gate": [summary], "looks": looks},
-                       self._describe(verdict, rows, level, total))
+        missing = case.subject.missing  # type: ignore[attr-defined]  # of GateSubject
+        sentences = self._describe(verdict, rows, level, total)
+        tables = {"criteria": rows, "gate": [summary], "looks": looks, **({"missing": missing} if missing else {})}
+        return Finding(tables, [sentences[0], *describe_missing(missing), *sentences[1:]])
 
     def _check_margins(self, boards: Sequence[Board]) -> None:
         """Check that every metric has a margin, which is smaller than the range of its scores.
@@ -308,9 +328,8 @@ class Gate(BoardStudy):
             if verdict == "undecided" and self.look < self.looks:
                 sentences.append(f"For look {self.look + 1}, score the items that `--look {self.look + 1} --items` "
                                  "prints.")
-        may_pass = [row for row in rows if not self._is_loss(row)]
-        if verdict == "undecided" and any(row["needed_units"] is not None for row in may_pass):
-            sentences.append(self._describe_needed_units(may_pass))
+        if verdict == "undecided":
+            sentences += self._describe_needed_units(rows)
         if verdict == "undecided" and self.has_margin and self.look in (None, self.looks):
             change = "a larger margin" if self.average or len({row["test_set"] for row in rows}) == 1 else (
                 "a larger margin, or the average over the test sets as the only criterion,")
@@ -329,13 +348,25 @@ class Gate(BoardStudy):
             if row["ci_low"] <= bound <= row["ci_high"]:
                 yield (f"The difference is {row['difference']:.3g}, and its {100 * (1 - 2 * alpha):.4g} % CI, "
                        f"{row['ci_low']:.3g} to {row['ci_high']:.3g}, contains {bound:g}.")
+        yield from self._describe_losses(rows)
+
+    def describe_next_step(self, row: Row) -> list[str]:
+        """Return sentences about what more items do to one criterion; empty if it is decided."""
+        return [*self._describe_losses([row]), *self._describe_needed_units([row])] if (
+            row["verdict"] == "undecided") else []
+
+    def _describe_losses(self, rows: list[Row]) -> Iterator[str]:
         if (self.has_margin or self.superior) and (losses := [row for row in rows if self._is_loss(row)]):
             names = listed([f"{-row['difference']:.3g} by {row['metric']} on {row['test_set']}" for row in losses], 3)
             limit = "the margin" if self.has_margin else "0"
             yield (f"The observed loss is larger than {limit} ({names}): if it is the true loss, more items lead to "
                    "fail, not to pass.")
 
-    def _describe_needed_units(self, rows: list[Row]) -> str:
+    def _describe_needed_units(self, rows: list[Row]) -> Iterator[str]:
+        """Yield a sentence about the units that suffice, if a criterion without a loss needs more."""
+        rows = [row for row in rows if not self._is_loss(row)]
+        if not any(row["needed_units"] is not None for row in rows):
+            return
         supposed = f"the true difference is {self.expected:g}" if self.expected else "both systems are equally good"
         needed = sorted((row for row in rows if row["needed_units"] is not None), key=lambda row: -row["needed_units"])
         has_metrics = len({row["metric"] for row in rows}) > 1
@@ -344,6 +375,18 @@ class Gate(BoardStudy):
                  + (f" against {row['against']}" if self.reference else "") for row in needed]
         larger = [f"{row['needed_units']:,} units on {name} (now {row['units']:,})"
                   for row, name in zip(needed, names, strict=True) if row["needed_units"] > row["units"]]
-        if larger:
-            return f"If {supposed}, a power of 80 % needs about {listed(larger, 3)}."
-        return f"If {supposed}, {needed[0]['units']:,} units on {names[0]} have a power of 80 % or more."
+        yield (f"If {supposed}, a power of 80 % needs about {listed(larger, 3)}." if larger else
+               f"If {supposed}, {needed[0]['units']:,} units on {names[0]} have a power of 80 % or more.")
+
+
+def describe_missing(rows: Sequence[Row]) -> Iterator[str]:
+    """Yield sentences about the items that systems do not answer, one for each system."""
+    groups: dict[tuple[str, str | None, str], dict[str, int]] = {}
+    for row in rows:
+        run = f" (run {row['run']})" if row["run"] > 1 else ""
+        groups.setdefault((row["system"], row["column"], row["policy"]), {})[
+            f"{row['n']:,} of {counted(row['items'], 'item')} on {row['test_set']}{run}"] = row["n"]
+    for (system, column, policy), places in groups.items():
+        is_one = [*places.values()] == [1]
+        yield (f"{system}: {' and '.join(places)} {'has' if is_one else 'have'} no "
+               f"{'answer' if column is None else repr(column)} and {COUNT_AS[policy][not is_one]}.")

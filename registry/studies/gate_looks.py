@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from sqlalchemy import Connection
@@ -24,7 +25,7 @@ from registry.evaluation.comparing.settings import Request
 from registry.identity import digest_array, digest_json, salt_digest
 from registry.store import catalog
 from registry.store.statistics import load_statistics
-from registry.studies.study import BoardSubject, Case, Parts, check_same_items
+from registry.studies.study import BoardSubject, Case, Parts, Row, check_same_items
 
 
 def spend_alpha(alpha: float, share: float) -> float:
@@ -67,10 +68,16 @@ class GateSubject(BoardSubject):
     Attributes:
         look: Number of the look; without looks, it is look 1 of 1.
         looks: Number of looks.
+        missing: For each metric and test set, the number of items that a system does not answer.
     """
 
     look: int
     looks: int
+    missing: list[Row]
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        return {**super().identity, **({"missing": self.missing} if self.missing else {})}
 
     def load(self, connection: Connection, parts: Parts) -> GateCase | None:
         """Load the leaderboards, reduced to the units of the look.

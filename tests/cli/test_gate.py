@@ -363,7 +363,47 @@ def test_junit_has_the_numbers_of_each_case(gated, registry):
     needed = run(registry, "same", "--margin", "0.001", exit_code=6)["needed_units"]
     assert tag == "failure"
     assert message.startswith("undecided: same has no difference to base by acc on test (0.8 and 0.8), margin 0.001, ")
-    assert message.endswith(f"200 units, about {needed:,} units are needed")
+    assert message.endswith("200 units. If both systems are equally good, a power of 80 % needs about "
+                            f"{needed:,} units on test (now 200).")
+    done = registry("gate", "base", "same", "--margin", "0.001", "--format", "table", exit_code=6)
+    assert message.partition("units. ")[2] in done.stdout, "the sentence of the terminal"
+
+
+def test_junit_does_not_advise_more_units_after_a_loss(two_sets, registry):
+    options = "--margin", "0.09", "--test-set", "dev", "--junit", "gate.xml", "--format", "table"
+    text = registry("gate", "a", "b", *options, exit_code=6).stdout
+    message = Xml.parse("gate.xml").getroot()[0][0].get("message")
+    step = "The observed loss is larger than the margin (0.1 by acc on dev): if it is the true loss, more items lead to"
+    assert step in text
+    assert step in message
+    assert "equally good" not in message
+
+
+@pytest.mark.parametrize(("policy", "counts", "difference"), [
+    ("drop", "are left out for all systems", 0), ("worst", "count as wrong", -20 / 200)])
+def test_items_that_the_candidate_does_not_answer_are_named(policy, counts, difference, registry, tmp_path):
+    """The new system lacks 20 of the items that the old one solves, and 1 of another test set."""
+    for model, lacking in (("old", 0), ("new", 20)):
+        for test_set, n_missing in (("arc", lacking), ("gsm", lacking // 20)):
+            path = Path("results", model, f"{test_set}.csv")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("id,correct\n" + "".join(
+                f"{n},{'' if n < n_missing else int(n < 120)}\n" for n in range(200)))
+    registry("quick", "results/{model}/{benchmark}.csv", "--score", "correct:higher", "--missing", policy, "--keep",
+             "evals", "--db", "registry.duckdb")
+    options = "gate", "old", "new", "--margin", "0.05", "--junit", "gate.xml"
+    both = f"new: 20 of 200 items on arc and 1 of 200 items on gsm have no 'correct' and {counts}."
+    for form in ("table", "md"):
+        assert both in registry(*options, "--format", form, exit_code=None).stdout
+    done = registry(*options, "--format", "json", exit_code=None).json
+    assert both in done["sentences"]
+    assert done["criteria"][0]["difference"] == pytest.approx(difference)
+    assert [(row["system"], row["test_set"], row["n"], row["items"], row["policy"]) for row in done["missing"]] == [
+        ("new", "arc", 20, 200, policy), ("new", "gsm", 1, 200, policy)]
+    texts = [case[0].get("message") or case[0].text for case in Xml.parse("gate.xml").getroot()]
+    assert f"new: 20 of 200 items on arc have no 'correct' and {counts}." in texts[0]
+    one = counts.replace("are", "is").replace("count", "counts")
+    assert f"new: 1 of 200 items on gsm has no 'correct' and {one}." in texts[1]
 
 
 def test_the_verdict_is_in_the_only_part_of_a_narrow_table():
