@@ -252,6 +252,7 @@ def _name_numbers(value: Any) -> Mapping[str, float] | None:
 
 
 Rows = list[dict[str, Any]]
+ALL_ITEMS = 2**31  # a limit that is larger than any number of items
 
 
 def list_disputed_items(connection: Connection, task: TaskRow, limit: int, test_set: str | None = None) -> Rows:

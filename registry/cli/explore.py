@@ -192,14 +192,18 @@ def items(
         names = [str(declared.name) for declared in catalog.test_sets(connection, row.task_id)]
         if test_set is not None and test_set not in names:
             raise UnknownNameError(f"test set of {task}", test_set, names)
+        rows: board_items.Rows = []
         if item is not None:
             tables = [make_item_table(view) for view in board_items.load_item_views(connection, row, item)
                       if test_set in (None, view.test_set)]
-        elif system:
-            tables = [make_item_list(board_items.list_items_of_systems(connection, row, system, limit, test_set))]
         else:
-            tables = [make_item_list(lists[which](connection, row, limit, test_set))]
+            most = board_items.ALL_ITEMS
+            rows = (board_items.list_items_of_systems(connection, row, system, most, test_set) if system else
+                    lists[which](connection, row, most, test_set))
+            tables = [make_item_list(rows[:limit])]
     print_tables(tables, format_)
+    if len(rows) > limit:
+        report(f"{limit:,} of {len(rows):,} items are shown; --limit N shows more")
 
 
 def query(

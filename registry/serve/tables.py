@@ -131,7 +131,6 @@ def _make_link_header(values: Values, parameters: Sequence[Parameter], total: in
 
 
 _BYTES_PER_ROW = 400
-_ALL = 2**31
 _NO_TEXTS = "items are not shown here; `registry serve --items N` shows items"
 ITEM_LISTS = {"disagree": board_items.list_disputed_items, "hard": board_items.list_hard_items,
               "suspect": board_items.list_suspect_items}
@@ -224,7 +223,7 @@ async def list_items(snapshot: CachedSnapshot, values: Values) -> Rows:
 
     def read(opened: OpenSnapshot) -> Rows:
         (row,) = catalog.tasks(opened.connection, values["task"])
-        rows = ITEM_LISTS[values["list"]](opened.connection, row, _ALL)
+        rows = ITEM_LISTS[values["list"]](opened.connection, row, board_items.ALL_ITEMS)
         return Rows.from_dicts(rows, tuple(rows[0]) if rows else ("task", "test_set", "item"))
 
     return await _load_rows_once(snapshot, ("items", values["task"], values["list"]), read)

@@ -27,6 +27,20 @@ def test_items_on_which_systems_disagree(labels):
     assert labels("disagree", "--limit", 2) == rows[:2]
 
 
+@pytest.mark.parametrize(("which", "system"), [("disagree", ()), ("hard", ()), ("disagree", ("a", "b"))])
+def test_items_beyond_the_limit_are_counted(which, system, labels, registry):
+    def list_items(limit):
+        systems = [part for name in system for part in ("--system", name)]
+        return registry("items", "small", which, *systems, "--limit", limit, "--format", "json")
+
+    n_items = len(list_items(20).json)
+    assert n_items == (4 if system else 6)
+    done = list_items(n_items - 1)
+    assert len(done.json) == n_items - 1
+    assert f"{n_items - 1} of {n_items} items are shown; --limit N shows more" in done.stderr
+    assert "are shown" not in list_items(n_items).stderr
+
+
 def test_items_on_which_two_systems_differ(registry, tmp_path, monkeypatch):
     """a and c differ on items 1 and 2, and b is ignored; the columns have the scores of the named systems."""
     scores = {"a": [1, 1, 0, 0], "b": [0, 0, 1, 1], "c": [1, 0, 1, 0]}
