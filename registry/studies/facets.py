@@ -267,8 +267,9 @@ def _describe(attribute: str, rows: Sequence[Row], pair_rows: Sequence[Row], alp
         sentences.append(f"In {'the other ' if shown else ''}{counted(n_others, *places)}, no difference from the rest "
                          "is shown, which does not mean that there is none.")
     if len(tested) < len(rows):
-        sentences.append(f"{counted(len(rows) - len(tested), *places)} could not be compared with the rest; the last "
-                         "column says why.")
+        reasons = list(dict.fromkeys(f"{row['value']}: {row['reason']}" for row in rows if row["reason"]))
+        sentences.append(f"{counted(len(rows) - len(tested), *places)} could not be compared with the rest ("
+                         f"{listed(reasons, _MOST_NAMED, '; ')}).")
     every = [f"{row['system_a']} than {row['system_b']}" for row in pair_rows if row["better_in_every"]]
     if len(pair_rows) == 1:
         p = pair_rows[0]["p_every"]

@@ -140,6 +140,11 @@ def test_facets_of_the_manifest_are_the_default(task, scored, registry):
         rows = {(row["attribute"], row["units"], row["reason"]) for row in by_unit[unit]}
         assert rows == {("document", units, reason)}
         assert {row["p_adjusted"] is None for row in by_unit[unit]} == {unit == "cluster"}
+    text = registry("study", "facets", "small", "--unit", "cluster", "--format", "table").stdout
+    assert f"6 combinations of facet and pair could not be compared with the rest (d0: {few}; d1: {few})." in text
+    pair = registry("study", "facets", "small", "--unit", "cluster", "--format", "table", *(
+        part for name in list(SYSTEMS)[:2] for part in ("--system", name))).stdout
+    assert f"2 facets could not be compared with the rest (d0: {few}; d1: {few})." in pair
 
 
 def test_too_many_contrasts_are_refused_before_the_work(board, registry, monkeypatch):
