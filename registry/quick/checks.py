@@ -35,7 +35,6 @@ _MARKS = (  # marks that metrics would count as words: pattern, description, sma
     (re.compile(r"\{ [^{}/]* / [^{}]*\}"), "alternatives in braces (the notation of sclite)", 0.0),
     (re.compile(r"\(%[a-z]+\)"), "optional words such as (%hesitation) (the notation of sclite)", 0.0))
 _NAME = re.compile(r"[\d_()-]")
-_OUTCOMES = 6  # most outcomes of votes, such as a, b, tie, both bad
 
 
 def ask_about_groups(table: Table, items: Sequence[str], request: Request, questions: Questions) -> None:
@@ -488,7 +487,7 @@ def refuse_marks(documents: Sequence[Document], texts: Sequence[Sequence[str]], 
 def ask_about_votes(document: Document, request: Request) -> None:
     """Ask the user to name the columns of a table that seems to have votes between two systems.
 
-    Two columns have mostly the same few names, which differ in every row, and a third one has few values.
+    Two columns have mostly the same few names, which differ in every row, and a third one has outcomes or names.
 
     Raises:
         QuestionError: The table seems to have votes.
@@ -503,10 +502,12 @@ def ask_about_votes(document: Document, request: Request) -> None:
         if len(names_a & names_b) < max(2, _MOST * len(names_a | names_b)) or any(
                 x == y for x, y in zip(cells[a], cells[b], strict=True)):
             continue
-        outcomes = [name for name, column in cells.items() if name not in (a, b) and len({*column}) <= _OUTCOMES]
-        outcomes = [name for name in outcomes if {*map(fold_outcome, cells[name])} <= OUTCOMES] or outcomes
+        outcomes = [name for name, column in cells.items() if name not in (a, b) and len({*column}) > 1 and (
+            {*map(fold_outcome, column)} <= OUTCOMES or {*column} <= names_a | names_b)]
+        if not outcomes or are_truths([*names_a, *names_b]):
+            continue
         raise QuestionError(
             f"this looks like a table of votes between the systems in the columns {a} and {b}. Name the columns:", {
                 f"--as votes {reader_option('system_a', a)} {reader_option('system_b', b)} "
                 f"{reader_option('outcome', outcome)}": "if this column says which system is better"
-                for outcome in outcomes or ["COLUMN"]}, document.path)
+                for outcome in outcomes}, document.path)
