@@ -601,6 +601,9 @@ def _find_metric(plan: Plan, name: str) -> Metric:
     metric = common_metric(name, plan.reader.gives)
     if isinstance(metric, BLEU) and isinstance(plan.metric, BLEU) and "tokenize" not in name:
         return replace(metric, tokenize=plan.metric.tokenize)
+    if isinstance(metric, Mean) and isinstance(plan.metric, Mean) and not plan.column_metrics:
+        worst = plan.metric.worst if metric.worst is None else metric.worst
+        return replace(metric, better=plan.metric.better, worst=worst)
     return metric
 
 

@@ -230,6 +230,14 @@ def test_a_worst_score_of_each_column_is_not_better_than_others(metrics, message
     assert message in registry("quick", *costs, *options, exit_code=3).stderr
 
 
+def test_a_named_mean_keeps_the_direction_of_the_scores(folder, registry, monkeypatch):
+    """`a` costs less than `b`, although its missing item counts as 9."""
+    monkeypatch.chdir(folder({"a.csv": "id,score\n1,1\n2,1\n3,\n", "b.csv": "id,score\n1,5\n2,5\n3,5\n"}))
+    rows = registry("quick", "a.csv", "b.csv", "--option", "better=lower", "--missing", "worst", "--metric",
+                    "Mean(worst=9)", "--format", "json").json
+    assert [(row["rank"], row["system"], row["score"]) for row in rows] == [(1, "a", 11 / 3), (2, "b", 5)]
+
+
 def test_columns_may_have_different_worst_scores(costs, registry):
     options = "--metric", "Mean(column=cost, worst=10)", "--metric", "Mean(column=success, worst=0)"
     rows = registry("quick", *costs, *options).json
