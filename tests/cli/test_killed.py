@@ -85,7 +85,7 @@ def test_interrupted_while_drawing(tmp_path, registry, scored, sent, status, wor
 def test_an_interrupted_run_says_what_it_has_stored(tmp_path):
     """Data and scores are stored before a long comparison begins."""
     manifest, db = tmp_path / "task.toml", tmp_path / "registry.duckdb"
-    options = 'test = "bootstrap"\nresamples = 1_000_000_000'
+    options = 'test = "bootstrap"\nresamples = 200_000_000'
     manifest.write_text(MANIFEST.read_text().replace('test = "permutation"', options))
     told = interrupt_drawing(["run", manifest, "--root", MANIFEST.parent, "--db", db], signal.SIGINT, 130)
     assert told.endswith("interrupted: gold, submissions and scores are stored; run the command again for the "

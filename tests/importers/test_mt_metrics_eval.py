@@ -62,4 +62,4 @@ def test_unknown_names_are_refused(folder, registry, options, message):
 
 def test_the_folder_of_all_test_sets_is_refused(folder, registry):
     refused = registry("import", "mt-metrics-eval", folder.parent, "--task", "wmt", exit_code=3).stderr
-    assert "no folder human-scores; name the folder of one test set" in refused
+    assert "no folder human-scores in this folder; name the folder of one test set" in refused
