@@ -186,8 +186,9 @@ def judge(matrices, margin):
     boards = [SimpleNamespace(members=members, matrix=matrix, key=SimpleNamespace(
         metric=SimpleNamespace(alias="score"), test_set=SimpleNamespace(name=f"set {n}"), track=None, name=f"set {n}"))
         for n, matrix in enumerate(matrices)]
+    request = SimpleNamespace(significance=SimpleNamespace(alpha=ALPHA))
     case = SimpleNamespace(boards=boards, subject=SimpleNamespace(missing=[]), criteria=[], digests=[""],
-                           settings=Settings(resamples=RESAMPLES, seed=1), request=SimpleNamespace(significance=SimpleNamespace(alpha=ALPHA)))
+                           settings=Settings(resamples=RESAMPLES, seed=1), request=request)
     finding = gate.Gate(base="base", candidate="candidate", margin=margin).run(case)
     return finding.tables["gate"][0]["verdict"]
 
