@@ -56,7 +56,7 @@ _ROLES: dict[Role, str] = {
             "genre age gender readability entropy date timestamp month day",
     # What names the person (or program) that rated an item, in a table with a row for each item and annotator.
     "annotator": "annotator annotator_id annotator_name rater rater_id coder coder_id judge judge_id worker worker_id "
-                 "assessor assessor_id expert expert_id participant_id user user_id",
+                 "assessor assessor_id expert expert_id participant_id user user_id voter voter_id login",
     # What an annotator says.
     "rating": "rating ratings value label labels score scores annotation judgment judgement category class grade code "
               "answer response",

@@ -8,18 +8,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+from registry.column_names import ROLES, normalize
 from registry.errors import InputError, counted, listed
 from registry.importers.base import Importer, Sources, make_title, parse_json_text, read_objects
 from registry.manifest.folder import TaskFolder
 from registry.manifest.naming import split_model
-from registry.readers import Document
-from registry.readers import Ratings as RatingsReader
-from registry.readers import Votes as VotesReader
+from registry.readers import READERS, Document
+from registry.readers.judgments import JudgmentReader
 from registry.readers.parsing.delimited import Separator, TextFormat, read_cells
 from registry.readers.parsing.fast_tables import MAGIC, read_parquet_head
 
 _SEPARATORS: tuple[tuple[str, Separator], ...] = (("\t", "tab"), (",", "comma"), (";", "semicolon"))
-_PERSONS = ("voter", "judge", "annotator", "annotatorid", "user", "userid", "rater", "worker", "workerid", "login")
 _ITEMS = ("questionid", "promptid", "itemid", "segmentid", "segid", "prompt", "item", "segment", "question", "sid",
           "instruction")
 
@@ -53,6 +52,10 @@ _LAYOUTS: dict[tuple[str, ...], Callable[[Mapping[str, Any]], Iterator[dict[str,
 }
 
 
+def _fold(name: str) -> str:
+    return normalize(name).replace("_", "")
+
+
 class JudgmentImporter(Importer):
     """Base class of importers of a table of judgments, which becomes one test set.
 
@@ -71,15 +74,6 @@ class JudgmentImporter(Importer):
     attributes: tuple[str, ...] = ()
 
     @abstractmethod
-    def list_systems(self, document: Document, options: Mapping[str, Any]) -> Sequence[str]:
-        """Return the names of the systems in a file.
-
-        Args:
-            document: The file.
-            options: Options of the reader.
-        """
-
-    @abstractmethod
     def describe_metric(self) -> dict[str, Any]:
         """Return the `[[metric]]` table of the manifest."""
 
@@ -96,12 +90,13 @@ class JudgmentImporter(Importer):
         if path.is_dir():
             raise InputError(f"no {self.name} in this folder; name one file of {self.name}", path=path)
         loader = Sources(path)
-        document = loader.load(path)
-        document = self.convert(document)
+        document = self.convert(loader.load(path))
         layout, columns = read_layout(document, self.name)
         options = {**layout, **self._choose_columns(columns, document), **self.describe_reader(),
                    **({"attributes": list(self.attributes)} if self.attributes else {})}
-        systems = self.list_systems(document, options)
+        reader = READERS[self.name].build(options)
+        assert isinstance(reader, JudgmentReader)
+        systems: Sequence[str] = reader.read_judgments(document).systems
         if len(systems) < 2:
             raise document.error(f"the {self.name} are about {counted(len(systems), 'system')}; expected two or more")
         is_copy = document.digest in loader.digests.values()
@@ -120,13 +115,13 @@ class JudgmentImporter(Importer):
         Raises:
             InputError: A required column is missing.
         """
-        by_word = {"".join(name.casefold().split()).replace("_", ""): name for name in reversed(columns)}
+        by_word = {_fold(name): name for name in reversed(columns)}
         found = {}
         for role, usual in self.usual.items():
             requested = getattr(self, role)
             if requested is not None and requested not in columns:
                 raise document.error(f"the file has no column {requested!r}; it has {', '.join(columns)}")
-            if column := requested or next((by_word[word] for word in usual if word in by_word), None):
+            if column := requested or next((by_word[word] for word in map(_fold, usual) if word in by_word), None):
                 found[role] = column
         if missing := [role for role in self.required if role not in found]:
             raise InputError(f"no {self.name} in this file: no column is known as {' or '.join(missing)}; it has "
@@ -159,7 +154,7 @@ class Votes(JudgmentImporter):
         "system_a": ("modela", "systema", "model1", "system1", "generator1", "playera", "home", "left", "a"),
         "system_b": ("modelb", "systemb", "model2", "system2", "generator2", "playerb", "away", "right", "b"),
         "outcome": ("winner", "outcome", "preference", "vote", "result", "choice", "verdict"),
-        "prompt": _ITEMS, "voter": _PERSONS, "weight": (),
+        "prompt": _ITEMS, "voter": ROLES["annotator"], "weight": (),
     }
     required: ClassVar[tuple[str, ...]] = ("system_a", "system_b", "outcome")
 
@@ -188,9 +183,6 @@ class Votes(JudgmentImporter):
         votes = [vote for entry in entries for vote in split(entry)]
         content = "".join(json.dumps(vote, ensure_ascii=False) + "\n" for vote in votes).encode()
         return Document(document.path, content)
-
-    def list_systems(self, document: Document, options: Mapping[str, Any]) -> Sequence[str]:
-        return VotesReader.build(options).read_votes(document).systems
 
     def describe_reader(self) -> dict[str, Any]:
         return {} if self.both_bad == "tie" else {"both_bad": self.both_bad}
@@ -222,7 +214,7 @@ class Ratings(JudgmentImporter):
     usual: ClassVar[Mapping[str, Sequence[str]]] = {
         "systems": ("system", "model", "systemid", "sys", "team", "generator"),
         "score": ("score", "rating", "rawscr", "rawscore", "overall", "value", "grade"),
-        "rated": _ITEMS, "document": ("document", "documentid", "docid", "doc"), "annotator": _PERSONS, "weight": (),
+        "rated": _ITEMS, "document": ROLES["document"], "annotator": ROLES["annotator"], "weight": (),
     }
     required: ClassVar[tuple[str, ...]] = ("systems", "score", "rated")
 
@@ -234,9 +226,6 @@ class Ratings(JudgmentImporter):
     weight: str | None = None
     adjusts_for: Literal["item and annotator", "item", "annotator", "nothing"] = "item and annotator"
     standardize: bool = False
-
-    def list_systems(self, document: Document, options: Mapping[str, Any]) -> Sequence[str]:
-        return RatingsReader.build(options).read_ratings(document).systems
 
     def describe_metric(self) -> dict[str, Any]:
         options = {name: value for name, value in (

@@ -11,28 +11,29 @@ An item of the task is one judgment. A system answers the judgments that are abo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 
 from registry.arrays import Floats, Ints
 from registry.columns import Rows, StatisticColumns
-from registry.errors import InputError, suggest
+from registry.errors import suggest
 from registry.families import FAMILIES
 from registry.items import Item
 from registry.readers.parsing.document import Document
 from registry.readers.tables import Row, TableReader, list_numbers, to_number
 from registry.values import TERSE
 
+T = TypeVar("T")
+
 # Words for outcomes in lower case, without blanks and underscores.
 _A_WINS = frozenset({"a", "modela", "systema", "model1", "system1", "left", "first", "1", "1.0", "a>b", "a>>b"})
 _B_WINS = frozenset({"b", "modelb", "systemb", "model2", "system2", "right", "second", "0", "0.0", "b>a", "b>>a"})
 _TIES = frozenset({"tie", "ties", "draw", "equal", "same", "0.5", "a=b"})
 _BOTH_BAD = frozenset({"tie(bothbad)", "bothbad", "bothbad.", "neither"})
-
-
 OUTCOMES = _A_WINS | _B_WINS | _TIES | _BOTH_BAD
 
 
@@ -42,25 +43,47 @@ def fold_outcome(text: str) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class VoteTable:
-    """All votes of a file.
+class JudgmentTable:
+    """All judgments of a file.
 
     Attributes:
-        rows: Key and line of each vote.
-        systems: Names of the systems that take part, sorted.
-        a, b: Index of the first and of the second system of each vote, [votes].
-        points: Points of the first system: 1 for a win, 0.5 for a tie, 0 for a loss; nan for a vote that is dropped.
-        weights: Weight of each vote, [votes].
-        attributes: Attributes of each vote.
+        rows: Key and line of each judgment.
+        attributes: Attributes of each judgment.
+        weights: Weight of each judgment, [judgments].
+        systems: Names of the systems, sorted.
     """
 
     rows: Rows
+    attributes: Sequence[Mapping[str, str]]
+    weights: Floats
     systems: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class VoteTable(JudgmentTable):
+    """All votes of a file.
+
+    Attributes:
+        a, b: Index of the first and of the second system of each vote, [votes].
+        points: Points of the first system: 1 for a win, 0.5 for a tie, 0 for a loss; nan for a vote that is dropped.
+    """
+
     a: Ints
     b: Ints
     points: Floats
-    weights: Floats
-    attributes: Sequence[Mapping[str, str]]
+
+
+@dataclass(frozen=True, eq=False)
+class RatingTable(JudgmentTable):
+    """All ratings of a file.
+
+    Attributes:
+        numbers: Index of the system of each rating.
+        scores: The ratings, [ratings].
+    """
+
+    numbers: Ints
+    scores: Floats
 
 
 class JudgmentReader(TableReader):
@@ -81,11 +104,50 @@ class JudgmentReader(TableReader):
     def offers(self) -> tuple[str, ...]:
         return ()
 
-    @property
-    def named_columns(self) -> dict[str, str]:
-        """Columns of attributes by the name of the attribute."""
+    def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
+        """Read the judgments as items, without what they say."""
+        table = self.read_judgments(documents["gold"])
+        return [Item(key, None, attributes, line) for key, attributes, line in zip(
+            table.rows.keys, table.attributes, table.rows.lines, strict=True)]
+
+    def read_judgments(self, document: Document) -> Any:
+        """Read all judgments of a file as a `JudgmentTable`.
+
+        The result is kept in the document, because each system needs it.
+        """
+        key = replace(self, system="")
+        if key not in document.cache:
+            document.cache[key] = self.make_table(document)
+        return document.cache[key]
+
+    @abstractmethod
+    def make_table(self, document: Document) -> JudgmentTable:
+        """Read all judgments of a file; subclasses implement this method."""
+
+    def parse_judgments(self, document: Document, requested: Sequence[str], weight: str | None,
+                        parse: Callable[[Row], T]) -> tuple[Rows, list[Mapping[str, str]], Floats, list[T]]:
+        """Read every row, and return keys and lines, attributes, weights, and the parsed values.
+
+        Args:
+            document: The file.
+            requested: Columns whose cells the function needs.
+            weight: Column of weights; None: all weights are 1.
+            parse: The function.
+        """
         named = {name: getattr(self, name) for name in self.grouping} | {name: name for name in self.attributes}
-        return {name: column for name, column in named.items() if column is not None}
+        columns = {name: column for name, column in named.items() if column is not None}
+
+        def parse_weighted(row: Row) -> tuple[T, float]:
+            number = 1.0 if weight is None else self.require_number(row.cells[-1], weight, row)
+            if number <= 0:
+                raise row.error(f"{weight!r} is {number:g}; expected a positive weight")
+            return parse(row), number
+
+        parsed = list(self.parse_rows(document, (*requested, *([] if weight is None else [weight])), parse_weighted,
+                                      tuple(columns.values())))
+        return (Rows(tuple(row.key for row, _ in parsed), [row.line for row, _ in parsed]),
+                [{name: row.attributes[column] for name, column in columns.items()} for row, _ in parsed],
+                np.array([number for _, (_, number) in parsed], dtype=np.float64), [value for _, (value, _) in parsed])
 
     def require_system(self, systems: Sequence[str], document: Document) -> int:
         """Return the number of the system whose judgments are read.
@@ -135,14 +197,9 @@ class Votes(JudgmentReader):
     weight: str | None = None
     both_bad: Literal["tie", "drop"] = field(default="tie", kw_only=True, metadata=TERSE)
 
-    def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
-        """Read the votes as items, without their outcomes."""
-        table = self.read_votes(documents["gold"])
-        return list(map(Item, table.rows.keys, [None] * len(table.points), table.attributes, table.rows.lines))
-
     def parse_answers(self, document: Document) -> StatisticColumns:
         """Read the votes in which the system takes part: weight, points, and position (1 for a, 2 for b)."""
-        table = self.read_votes(document)
+        table: VoteTable = self.read_judgments(document)
         number = self.require_system(table.systems, document)
         position = np.where(table.a == number, 1.0, np.where(table.b == number, 2.0, np.nan))
         points = np.where(position == 1, table.points, 1 - table.points)
@@ -150,43 +207,20 @@ class Votes(JudgmentReader):
         values[np.isnan(values).any(axis=1)] = np.nan
         return StatisticColumns(table.rows, values, names=FAMILIES["votes"].columns)
 
-    def read_votes(self, document: Document) -> VoteTable:
-        """Read all votes of a file; the result is kept in the document, because each system needs it."""
-        key = replace(self, system="")
-        if key not in document.cache:
-            document.cache[key] = self._read_votes(document)
-        table: VoteTable = document.cache[key]
-        return table
+    def make_table(self, document: Document) -> VoteTable:
+        rows, attributes, weights, votes = self.parse_judgments(
+            document, (self.system_a, self.system_b, self.outcome), self.weight, self._parse_vote)
+        systems, numbers = np.unique(np.array([names for names, _ in votes], dtype=np.str_).reshape(-1, 2),
+                                     return_inverse=True)
+        a, b = numbers.reshape(-1, 2).T
+        points = np.array([points for _, points in votes], dtype=np.float64)
+        return VoteTable(rows, attributes, weights, tuple(systems.tolist()), a, b, points)
 
-    def _read_votes(self, document: Document) -> VoteTable:
-        columns = self.named_columns
-        requested = (self.system_a, self.system_b, self.outcome, *([self.weight] if self.weight else []))
-        keys, lines, attributes = list[str](), list[int](), list[dict[str, str]]()
-        sides, points, weights = list[tuple[str, str]](), list[float](), list[float]()
-        for row in self.read_rows(document, requested, tuple(columns.values())):
-            try:
-                a, b = (self._read_name(cell) for cell in row.cells[:2])
-                if not a or not b or a == b:
-                    raise row.error(f"a vote is between {a!r} and {b!r}; expected two different systems")
-                points.append(self._parse_outcome(row.cells[2], a, b, row))
-                weights.append(1.0 if self.weight is None else self.require_number(row.cells[3], self.weight, row))
-                if weights[-1] <= 0:
-                    raise row.error(f"{self.weight!r} is {weights[-1]:g}; expected a positive weight")
-            except InputError as error:
-                document.report(error)
-                del points[len(keys):], weights[len(keys):]
-                continue
-            keys.append(row.key)
-            lines.append(row.line)
-            sides.append((a, b))
-            attributes.append({name: row.attributes[column] for name, column in columns.items()})
-        systems, numbers = np.unique(np.array(sides, dtype=np.str_).reshape(-1, 2), return_inverse=True)
-        a_numbers, b_numbers = numbers.reshape(-1, 2).T
-        return VoteTable(Rows(tuple(keys), lines), tuple(systems.tolist()), a_numbers, b_numbers,
-                         np.array(points, dtype=np.float64), np.array(weights, dtype=np.float64), attributes)
-
-    def _read_name(self, cell: Any) -> str:
-        return cell.strip() if isinstance(cell, str) else str(cell)
+    def _parse_vote(self, row: Row) -> tuple[tuple[str, str], float]:
+        a, b = (str(cell).strip() for cell in row.cells[:2])
+        if not a or not b or a == b:
+            raise row.error(f"a vote is between {a!r} and {b!r}; expected two different systems")
+        return (a, b), self._parse_outcome(row.cells[2], a, b, row)
 
     def _parse_outcome(self, cell: Any, a: str, b: str, row: Row) -> float:
         text = str(cell).strip()
@@ -202,27 +236,6 @@ class Votes(JudgmentReader):
             return points
         raise row.error(f"the outcome is {text[:40]!r}; expected a, b, tie, both bad, the points of the first system "
                         "(from 0 to 1), or the name of the better system")
-
-
-@dataclass(frozen=True, eq=False)
-class RatingTable:
-    """All ratings of a file.
-
-    Attributes:
-        rows: Key and line of each rating.
-        systems: Names of the systems, sorted.
-        numbers: Index of the system of each rating.
-        scores: The ratings, [ratings].
-        weights: Weight of each rating, [ratings].
-        attributes: Attributes of each rating.
-    """
-
-    rows: Rows
-    systems: tuple[str, ...]
-    numbers: Ints
-    scores: Floats
-    weights: Floats
-    attributes: Sequence[Mapping[str, str]]
 
 
 class Ratings(JudgmentReader):
@@ -253,44 +266,23 @@ class Ratings(JudgmentReader):
     annotator: str | None = None
     weight: str | None = None
 
-    def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
-        """Read the ratings as items, without their scores."""
-        table = self.read_ratings(documents["gold"])
-        return list(map(Item, table.rows.keys, [None] * len(table.scores), table.attributes, table.rows.lines))
-
     def parse_answers(self, document: Document) -> StatisticColumns:
         """Read the ratings of the system: weight, and weight times score."""
-        table = self.read_ratings(document)
+        table: RatingTable = self.read_judgments(document)
         is_own = table.numbers == self.require_system(table.systems, document)
         values = np.stack([table.weights, table.weights * table.scores], axis=1)
         values[~is_own] = np.nan
         return StatisticColumns(table.rows, values, names=FAMILIES["ratings"].columns)
 
-    def read_ratings(self, document: Document) -> RatingTable:
-        """Read all ratings of a file; the result is kept in the document, because each system needs it."""
-        key = replace(self, system="")
-        if key not in document.cache:
-            document.cache[key] = self._read_ratings(document)
-        table: RatingTable = document.cache[key]
-        return table
+    def make_table(self, document: Document) -> RatingTable:
+        rows, attributes, weights, ratings = self.parse_judgments(
+            document, (self.systems, self.score), self.weight, self._parse_rating)
+        systems, numbers = np.unique(np.array([system for system, _ in ratings], dtype=np.str_), return_inverse=True)
+        scores = np.array([score for _, score in ratings], dtype=np.float64)
+        return RatingTable(rows, attributes, weights, tuple(systems.tolist()), numbers.astype(np.int64), scores)
 
-    def _read_ratings(self, document: Document) -> RatingTable:
-        columns = self.named_columns
-        requested = (self.systems, self.score, *([self.weight] if self.weight else []))
-
-        def parse(row: Row) -> tuple[str, float, float]:
-            system = str(row.cells[0]).strip()
-            if not system:
-                raise row.error(f"{self.systems!r} is blank; expected the name of a system")
-            weight = 1.0 if self.weight is None else self.require_number(row.cells[2], self.weight, row)
-            if weight <= 0:
-                raise row.error(f"{self.weight!r} is {weight:g}; expected a positive weight")
-            return system, self.require_number(row.cells[1], self.score, row), weight
-
-        rows = list(self.parse_rows(document, requested, parse, tuple(columns.values())))
-        systems, numbers = np.unique([system for _, (system, *_) in rows], return_inverse=True)
-        scores, weights = np.array([values for _, (_, *values) in rows], dtype=np.float64).reshape(-1, 2).T
-        return RatingTable(
-            Rows(tuple(row.key for row, _ in rows), [row.line for row, _ in rows]), tuple(systems.tolist()),
-            numbers.astype(np.int64), scores, weights,
-            [{name: row.attributes[column] for name, column in columns.items()} for row, _ in rows])
+    def _parse_rating(self, row: Row) -> tuple[str, float]:
+        system = str(row.cells[0]).strip()
+        if not system:
+            raise row.error(f"{self.systems!r} is blank; expected the name of a system")
+        return system, self.require_number(row.cells[1], self.score, row)
